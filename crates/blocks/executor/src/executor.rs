@@ -11,8 +11,8 @@ use std::{
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, Asking, DynProvider, FailureKind, HookEvent, Needed, PermissionDecision, Place,
-    RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput, VerifyDecision,
-    VerifyOutcome, VerifyRequest,
+    RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolDefinition, ToolEffects, ToolOutput,
+    VerifyDecision, VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
@@ -21,8 +21,9 @@ use self::{
     approved::Approvers,
     attempt::{Attempt, Cut, no_result},
     deferred::Deferred,
-    grants::{Grants, denied},
+    grants::Grants,
     hooks::{Hooks, ToolVerdict},
+    judge::{Judge, denied},
     reporter::Reporter,
     tool_result::{bound, settle, unknown_outcome},
 };
@@ -38,6 +39,7 @@ mod failed_models;
 mod fitted;
 mod grants;
 mod hooks;
+mod judge;
 mod model_call;
 mod outcome;
 mod perform;
@@ -316,10 +318,8 @@ impl Executor {
         if let Some(refusal) = refusal {
             return Ok(refusal);
         }
-        let judged = match grants {
-            Some(grants) => grants.judge(call, &scope.allow, &self.inner.cwd).await,
-            None => PermissionDecision::Allow,
-        };
+        let judge = self.judge_of(scope, &call.name).allowing(&scope.allow);
+        let judged = judge.judge(call).await;
         if let PermissionDecision::Deny(reason) = &judged {
             return Ok(ToolOutput::error(denied(reason)));
         }
@@ -328,7 +328,8 @@ impl Executor {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
         }
         if let PermissionDecision::Ask(asking) = judged {
-            self.check_approved(scope, call, asking).await?;
+            self.check_approved(scope, call, judge.definition(), asking)
+                .await?;
         }
         if !call.input.is_object() {
             return Ok(not_an_object(&call.input));
@@ -347,10 +348,8 @@ impl Executor {
             input,
             ..call.clone()
         });
-        if let (Some(grants), Some(changed)) = (grants, &changed)
-            && let Some(refusal) = grants
-                .refused_change(call, changed, &scope.allow, &self.inner.cwd)
-                .await
+        if let Some(changed) = &changed
+            && let Some(refusal) = judge.refused_change(call, changed).await
         {
             return Ok(refusal);
         }
@@ -405,11 +404,19 @@ impl Executor {
         Ok(output)
     }
 
-    /// Checks that people approved a call that the worker's own rules ask about, whoever asks for the step.
+    /// What judges the calls of this tool at a step. Whatever the caller allowed is none of it.
+    fn judge_of<'a>(&'a self, scope: &'a StepScope, tool: &str) -> Judge<'a> {
+        let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
+        Judge::new(tool, grants, tools, &scope.bounds, &self.inner.cwd)
+    }
+
+    /// Checks that people approved a call that the worker's own rules ask about, or the bounds of the run, whoever asks for
+    /// the step.
     async fn check_approved(
         &self,
         scope: &StepScope,
         call: &ToolCall,
+        definition: Option<&ToolDefinition>,
         asking: Asking,
     ) -> Result<(), StepFailure> {
         let verifier = self.verifier();
@@ -420,8 +427,6 @@ impl Executor {
             cwd: &self.inner.cwd,
             moved_from: self.moved_from.as_deref(),
         };
-        let grants = self.grants.as_ref();
-        let definition = grants.and_then(|grants| grants.definition_of(&call.name));
         approvers.check(call, definition, asking).await
     }
 

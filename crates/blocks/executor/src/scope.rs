@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_types::{ActivityOptions, Priority, RunId, StepId, ToolEffects, hex};
+use neuron_types::{ActivityOptions, Bounds, Priority, RunId, StepId, ToolEffects, hex};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -27,6 +27,8 @@ pub struct StepScope {
     pub tenant: Option<String>,
     /// Patterns of calls that whoever started the run allowed.
     pub allow: Vec<String>,
+    /// What the run is held to beside the rules of the executor's agent.
+    pub bounds: Vec<Bounds>,
     /// Whose requests go first where those for one key wait for their turn.
     pub priority: Priority,
     /// The attempt, counted from 1.
@@ -57,6 +59,7 @@ impl StepScope {
             nonce: options.nonce,
             tenant: options.tenant.clone(),
             allow: options.allow.clone(),
+            bounds: options.bounds.clone(),
             priority: options.priority,
             attempt,
             timeout: options.start_to_close_timeout,

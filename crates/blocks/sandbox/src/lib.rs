@@ -30,6 +30,7 @@ mod sandbox;
 mod spawner;
 mod start;
 mod tie;
+mod width;
 
 pub use self::{
     command::ConfinedCommand,

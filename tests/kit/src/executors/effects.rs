@@ -29,6 +29,7 @@ pub fn scope() -> StepScope {
         nonce: None,
         tenant: None,
         allow: Vec::new(),
+        bounds: Vec::new(),
         priority: Priority::Interactive,
         attempt: 1,
         timeout: Duration::from_secs(60), // Only compared, or of a clock that is stopped.
@@ -104,6 +105,7 @@ pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOption
         nonce: None,
         tenant: None,
         allow: Vec::new(),
+        bounds: Vec::new(),
         priority: Priority::default(),
         effects: match name {
             "read" => ToolEffects::ReadOnly,

@@ -1,13 +1,11 @@
 //! What the worker's own agent grants, whatever definition a run carries.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, ArgumentKind, Asking, CallerSetting, PermissionDecision, ToolCall,
+    AgentSpec, ApprovalRules, CallerSetting, JudgedCall, PermissionDecision, ToolCall,
     ToolDefinition, ToolEffects, ToolOutput,
 };
-
-use super::place::{Judged, Place};
 
 /// What an agent grants now: its tools, and what it denies.
 ///
@@ -108,94 +106,14 @@ impl Grants {
         self
     }
 
-    /// What the agent's rules say of a call, where whoever started the run allowed these calls.
-    ///
-    /// Denied is what is denied by its text, by its paths from the working directory, or by where those really lead. Asked
-    /// about is what is asked about in one of these ways: of those who decide, it is the ones whom the last of them names,
-    /// and as many as any of them wants.
-    pub(crate) async fn judge(
-        &self,
-        call: &ToolCall,
-        allow: &[String],
-        cwd: &Path,
-    ) -> PermissionDecision {
-        let Some(granted) = self.tools.get(&call.name) else {
-            return PermissionDecision::Allow;
-        };
-        let mut asked: Option<Asking> = None;
-        for judged in ways(call, &granted.definition, cwd).await {
-            match self.judge_in(&judged, allow) {
-                PermissionDecision::Allow => {}
-                denied @ PermissionDecision::Deny(_) => return denied,
-                PermissionDecision::Ask(asking) => {
-                    let before = asked.map_or(1, |asking| asking.needed);
-                    let needed = asking.needed.max(before);
-                    asked = Some(Asking { needed, ..asking });
-                }
-            }
-        }
-        asked.map_or(PermissionDecision::Allow, PermissionDecision::Ask)
-    }
-
-    /// What a call is answered with that hooks have changed so that the agent's rules do not let it through; `None` if they
-    /// do.
-    ///
-    /// What the rules ask about is let through where they ask for the same reason about the call as it was: then a person
-    /// decided about it.
-    pub(crate) async fn refused_change(
-        &self,
-        call: &ToolCall,
-        changed: &ToolCall,
-        allow: &[String],
-        cwd: &Path,
-    ) -> Option<ToolOutput> {
-        let definition = &self.tools.get(&call.name)?.definition;
-        let known = self.judge_in(&Judged::by_text(call, definition), allow);
-        for judged in ways(changed, definition, cwd).await {
-            match self.judge_in(&judged, allow) {
-                PermissionDecision::Allow => {}
-                PermissionDecision::Deny(reason) => {
-                    return Some(ToolOutput::error(denied(&reason)));
-                }
-                ask @ PermissionDecision::Ask(_) if ask == known => {}
-                PermissionDecision::Ask(Asking { reason, .. }) => {
-                    return Some(ToolOutput::error(format!(
-                        "not called: {reason}, and nobody was asked about what a hook made of it"
-                    )));
-                }
-            }
-        }
-        None
-    }
-
     /// What is known of a tool's arguments.
     pub(crate) fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {
         self.tools.get(tool).map(|granted| &granted.definition)
     }
 
-    fn judge_in(&self, judged: &Judged<'_>, allow: &[String]) -> PermissionDecision {
+    /// What the agent's rules say of a call that it grants, where whoever started the run allowed these calls.
+    pub(crate) fn decide(&self, call: &JudgedCall<'_>, allow: &[String]) -> PermissionDecision {
         let allow = if self.callers_may_allow { allow } else { &[] };
-        self.rules.judge_allowed(&judged.call(), allow)
+        self.rules.judge_allowed(call, allow)
     }
-}
-
-/// What a call is answered with that the rules deny.
-pub(crate) fn denied(reason: &str) -> String {
-    format!("denied: {reason}")
-}
-
-/// A call by its text, by its paths from the working directory, and by where those really lead.
-async fn ways<'a>(
-    call: &'a ToolCall,
-    definition: &'a ToolDefinition,
-    cwd: &Path,
-) -> Vec<Judged<'a>> {
-    let mut ways = vec![Judged::by_text(call, definition)];
-    let mut kinds = definition.arguments.values();
-    if kinds.any(|kind| *kind == ArgumentKind::Path) {
-        let place = Place::of(cwd).await;
-        ways.push(Judged::in_place(call, definition, &place));
-        ways.extend(Judged::real(call, definition, &place).await);
-    }
-    ways
 }

@@ -31,12 +31,12 @@ impl Executor {
         let step = request.step;
         let asked = ToolCall::new("", request.name.clone(), request.input.clone());
         let grants = self.grants.as_deref();
-        if let Some(grants) = grants {
-            let cwd = &self.inner.cwd;
-            let judged = grants.judge(&asked, &[], cwd).await;
-            if !grants.has(&asked.name) || matches!(judged, PermissionDecision::Deny(_)) {
-                return Ok(None);
-            }
+        if grants.is_some_and(|grants| !grants.has(&asked.name)) {
+            return Ok(None);
+        }
+        let judged = self.judge_of(scope, &asked.name).judge(&asked).await;
+        if matches!(judged, PermissionDecision::Deny(_)) {
+            return Ok(None);
         }
         self.check_tool(&asked.name)?;
         let Some(tool) = self.inner.tools.get(&asked.name) else {

@@ -52,13 +52,13 @@ impl Place {
 pub(crate) struct Judged<'a> {
     name: &'a str,
     input: Cow<'a, Value>,
-    definition: &'a ToolDefinition,
+    definition: Option<&'a ToolDefinition>,
     directory: Option<String>,
 }
 
 impl<'a> Judged<'a> {
     /// By its arguments alone.
-    pub(crate) fn by_text(call: &'a ToolCall, definition: &'a ToolDefinition) -> Self {
+    pub(crate) fn by_text(call: &'a ToolCall, definition: Option<&'a ToolDefinition>) -> Self {
         Self {
             name: &call.name,
             input: Cow::Borrowed(&call.input),
@@ -70,7 +70,7 @@ impl<'a> Judged<'a> {
     /// By its paths as they are written, in this directory.
     pub(crate) fn in_place(
         call: &'a ToolCall,
-        definition: &'a ToolDefinition,
+        definition: Option<&'a ToolDefinition>,
         place: &Place,
     ) -> Self {
         Self {
@@ -82,12 +82,12 @@ impl<'a> Judged<'a> {
     /// By where its paths lead; `None` if it has none.
     pub(crate) async fn real(
         call: &'a ToolCall,
-        definition: &'a ToolDefinition,
+        definition: Option<&'a ToolDefinition>,
         place: &Place,
     ) -> Option<Self> {
         let mut input = call.input.clone();
         let mut has_paths = false;
-        for (name, kind) in &definition.arguments {
+        for (name, kind) in &definition?.arguments {
             if *kind != ArgumentKind::Path {
                 continue;
             }
@@ -115,7 +115,11 @@ impl<'a> Judged<'a> {
     }
 
     pub(crate) fn call(&self) -> JudgedCall<'_> {
-        let (definition, directory) = (Some(self.definition), self.directory.as_deref());
-        JudgedCall::new(self.name, &self.input, definition, directory)
+        JudgedCall::new(
+            self.name,
+            &self.input,
+            self.definition,
+            self.directory.as_deref(),
+        )
     }
 }

@@ -4,14 +4,16 @@ use std::{fmt::Write as _, time::Duration};
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    PermissionDecision, Preview, PreviewRequest, StepFailure, ToolCall, ToolContext, ToolError,
+    Bounds, PermissionDecision, Preview, PreviewRequest, StepFailure, ToolCall, ToolContext,
+    ToolError,
 };
 use tracing::warn;
 
 use super::{
     Executor,
     attempt::{Attempt, Cut},
-    grants::{Grants, denied},
+    grants::Grants,
+    judge::{Judge, denied},
 };
 use crate::StepScope;
 
@@ -43,7 +45,7 @@ impl Executor {
             ..ToolContext::default()
         };
         let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
-        let preview = preview_of(tools, grants, asked, &context);
+        let preview = preview_of(tools, grants, &scope.bounds, asked, &context);
         let attempt = Attempt::start(scope, Duration::MAX);
         match attempt.part(preview).await {
             Ok(preview) => Ok(preview),
@@ -60,18 +62,17 @@ impl Executor {
 async fn preview_of(
     tools: &ToolRegistry,
     grants: Option<&Grants>,
+    bounds: &[Bounds],
     asked: &PreviewRequest,
     context: &ToolContext,
 ) -> Option<Preview> {
     let call = ToolCall::new("", asked.name.clone(), asked.input.clone());
-    if let Some(grants) = grants {
-        if !grants.has(&call.name) {
-            return None;
-        }
-        let judged = grants.judge(&call, &[], &context.cwd).await;
-        if let PermissionDecision::Deny(reason) = judged {
-            return Some(would_fail(&denied(&reason)));
-        }
+    if grants.is_some_and(|grants| !grants.has(&call.name)) {
+        return None;
+    }
+    let judge = Judge::new(&call.name, grants, tools, bounds, &context.cwd);
+    if let PermissionDecision::Deny(reason) = judge.judge(&call).await {
+        return Some(would_fail(&denied(&reason)));
     }
     let tool = tools.get(&call.name)?;
     match tool.preview_dyn(call.input, context).await {

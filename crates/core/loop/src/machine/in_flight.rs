@@ -61,6 +61,7 @@ impl AgentMachine {
             nonce: self.state.lineage.nonce,
             tenant: self.state.tags.tenant.clone(),
             allow: self.state.agent.caller_rules.allow.clone(),
+            bounds: self.state.agent.bounds_of_call(&slot.call.name),
             ..self.state.agent.tool_options(&slot.call, step)
         };
         Step::new(Effect::Tool(slot.call.clone()), options)
@@ -77,6 +78,7 @@ impl AgentMachine {
         let step = self.step(self.state.turn, position);
         let of_call = self.state.agent.tool_options(call, step);
         ActivityOptions {
+            bounds: self.state.agent.bounds_of_call(&call.name),
             start_to_close_timeout: of_call.start_to_close_timeout.min(at_most),
             retry_policy: of_call.retry_policy,
             activity: of_call.activity,

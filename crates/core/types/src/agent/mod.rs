@@ -2,6 +2,7 @@
 
 mod attenuation;
 pub(crate) mod bounds;
+pub(crate) mod call_bounds;
 pub(crate) mod caller_setting;
 mod changes;
 pub(crate) mod current;

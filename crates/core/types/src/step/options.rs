@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    ActivitySettings, Held, Priority, RetryPolicy, RunTags, StepId, ToolEffects, json::millis,
+    ActivitySettings, Bounds, Held, Priority, RetryPolicy, RunTags, StepId, ToolEffects,
+    json::millis,
 };
 
 /// How a door performs one effect.
@@ -27,6 +28,10 @@ pub struct ActivityOptions {
     /// agent lets callers say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
+    /// What the run is held to beside the rules of the worker's agent, as far as it is about the tool of the step: see
+    /// [`AgentSpec::bounds_of_call`](crate::AgentSpec::bounds_of_call).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bounds>,
     /// Whose requests go first where those for one key wait for their turn.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub priority: Priority,
@@ -61,6 +66,7 @@ impl ActivityOptions {
             nonce: None,
             tenant: tags.tenant.clone(),
             allow: Vec::new(),
+            bounds: Vec::new(),
             priority: Priority::default(),
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Self::BEGINNING,

@@ -92,12 +92,28 @@ impl PermissionPolicy for RunPolicy {
         let own = self.own.decide(&call);
         self.bounds.iter().fold(own, |decision, (tools, rules)| {
             if !tools.contains(tool_name) && !self.starters.contains(tool_name) {
-                let reason = format!("the agent that started it has no tool {tool_name}");
-                return PermissionDecision::Deny(reason);
+                return PermissionDecision::Deny(lacks(tool_name));
             }
             decision.and(rules.decide(&call))
         })
     }
+}
+
+impl Bounds {
+    /// Decides about a call of a run that is held to these: a tool that they lack is refused, and the others are judged by
+    /// their rules.
+    #[must_use]
+    pub fn judge(&self, call: &JudgedCall<'_>) -> PermissionDecision {
+        let tool = call.tool();
+        if !self.tools.contains(tool) {
+            return PermissionDecision::Deny(lacks(tool));
+        }
+        Rules::new(self.approvals.clone(), &self.caller_rules).decide(call)
+    }
+}
+
+fn lacks(tool: &str) -> String {
+    format!("the agent that started it has no tool {tool}")
 }
 
 /// The rules of one agent in one run.

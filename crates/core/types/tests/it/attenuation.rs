@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, AskRule, CallerRules, PermissionDecision, PermissionPolicy as _,
-    RequestHead, SubAgent, ToolDefinition,
+    AgentSpec, ApprovalRules, AskRule, Bounds, CallerRules, JudgedCall, PermissionDecision,
+    PermissionPolicy as _, RequestHead, SubAgent, ToolDefinition,
 };
 use proptest::{collection::vec, option, prelude::*, sample};
 use serde_json::{Value, json};
@@ -246,5 +246,61 @@ proptest! {
         let same = definition.attenuated(&[]);
         prop_assert_eq!(&same, &definition);
         prop_assert_eq!(same.policy().check(tool, &input), definition.policy().check(tool, &input));
+    }
+}
+
+#[test]
+fn a_call_is_held_to_what_the_bounds_say_of_its_tool_and_to_nothing_where_they_say_nothing() {
+    let parent = agent(
+        &["bash", "read_file"],
+        ApprovalRules {
+            allow: vec!["bash(command=ls)".into()],
+            approve: vec!["bash".into(), "!read_*".into()],
+            deny: vec!["read_file(path=secret/*)".into(), "mcp__*".into()],
+            ..ApprovalRules::default()
+        },
+    );
+    let child = agent(&["bash", "read_file"], ApprovalRules::default());
+    assert!(child.bounds_of_call("bash").is_empty());
+    let child = child.attenuated(&parent.bounds_of_children());
+    let [of_bash] = child.bounds_of_call("bash").try_into().unwrap();
+    assert_eq!(of_bash.approvals.approve, ["bash".into()]);
+    assert_eq!(of_bash.approvals.allow, ["bash(command=ls)"]);
+    assert!(of_bash.approvals.deny.is_empty());
+    assert_eq!(of_bash.tools.len(), 1);
+    let [of_reads] = child.bounds_of_call("read_file").try_into().unwrap();
+    assert_eq!(of_reads.approvals.deny, ["read_file(path=secret/*)"]);
+    assert!(of_reads.approvals.allow.is_empty());
+    // One that the parent lacks is refused, whatever the rules say.
+    let lacking = child.bounds_of_call("mcp__push");
+    assert_eq!(lacking, [Bounds::default()]);
+    let unheld = agent(&["bash"], ApprovalRules::default());
+    let unheld = child.attenuated(&unheld.bounds_of_children());
+    assert_eq!(unheld.bounds_of_call("bash"), [of_bash], "said once");
+}
+
+proptest! {
+    /// A part of the bounds says of a call of its tool what the whole says.
+    #[test]
+    fn a_call_is_judged_by_the_part_of_the_bounds_about_its_tool_as_by_all(
+        above in vec(definition(), 0..4),
+        tool in sample::select(TOOLS.to_vec()),
+        input in input(),
+    ) {
+        let mut run = agent(&TOOLS, ApprovalRules::default());
+        for parent in above {
+            run = run.attenuated(&parent.bounds_of_children());
+        }
+        let call = JudgedCall::of_texts(tool, &input);
+        let of = |bounds: &[Bounds]| {
+            let judged = bounds.iter().map(|it| it.judge(&call));
+            judged.fold(PermissionDecision::Allow, PermissionDecision::and)
+        };
+        let (part, whole) = (of(&run.bounds_of_call(tool)), of(&run.bounds));
+        match (&part, &whole) {
+            // Which of several reasons is told is no matter.
+            (PermissionDecision::Deny(_), PermissionDecision::Deny(_)) => {}
+            _ => prop_assert_eq!(part, whole),
+        }
     }
 }

@@ -81,6 +81,7 @@ impl Attempts {
                     nonce: terms.nonce,
                     tenant: terms.tenant.clone(),
                     allow: terms.allow.clone(),
+                    bounds: terms.bounds.clone(),
                     priority: terms.priority,
                     attempt: info.attempt.saturating_add(terms.life.failed_attempts()),
                     timeout: terms.timeout(),

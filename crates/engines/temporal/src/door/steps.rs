@@ -114,7 +114,7 @@ impl<W> Steps<W> {
         place: Place,
         token: WorkflowCancellationToken,
     ) -> Result<Outcome, StepFailure> {
-        payload_limits::check_effect(&effect)?;
+        payload_limits::check_effect(&effect, &options.bounds)?;
         let is_tool = matches!(effect, Effect::Tool(_));
         let mut step = EffectStep {
             terms: self.terms(&options),

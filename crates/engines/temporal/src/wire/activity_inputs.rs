@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
-    ActivityOptions, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent, RunId,
-    StepId, ToolCall, ToolEffects,
+    ActivityOptions, Bounds, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent,
+    RunId, StepId, ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -46,6 +46,9 @@ pub(crate) struct Terms {
     /// What whoever started the run allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow: Vec<String>,
+    /// What the run is held to, as far as it is about the tool of the step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) bounds: Vec<Bounds>,
     /// Whose requests go first.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub(crate) priority: Priority,
@@ -82,6 +85,7 @@ impl Terms {
             nonce: options.nonce,
             tenant: options.tenant.clone(),
             allow: options.allow.clone(),
+            bounds: options.bounds.clone(),
             priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
@@ -270,4 +274,25 @@ pub(crate) struct Ending {
     pub(crate) agent: String,
     #[serde(rename = "tell")]
     pub(crate) events: Vec<RunEvent>,
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::AgentSpec;
+    use serde_json::to_value;
+
+    use super::*;
+
+    #[test]
+    fn an_activity_is_told_what_its_run_is_held_to_and_nothing_where_it_is_held_to_nothing() {
+        let call = ToolCall::default();
+        let mut options = AgentSpec::default().tool_options(&call, StepId::new(1, 1));
+        let written = to_value(Terms::new("a", &options, Vec::new())).unwrap();
+        assert!(written.get("bounds").is_none());
+        options.bounds = vec![Bounds::default()];
+        let terms = Terms::new("a", &options, Vec::new());
+        let written = to_value(&terms).unwrap();
+        let read: Terms = serde_json::from_value(written).unwrap();
+        assert_eq!(read.bounds, options.bounds);
+    }
 }

@@ -206,6 +206,7 @@ mod tests {
             nonce: None,
             tenant: None,
             allow: Vec::new(),
+            bounds: Vec::new(),
             priority: neuron_types::Priority::Interactive,
             effects,
             start_to_close_timeout: Duration::from_secs(5), // Only compared, never waited for.

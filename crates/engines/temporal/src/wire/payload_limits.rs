@@ -1,8 +1,8 @@
 //! What Temporal takes: payloads of 2 MiB.
 
 use neuron_types::{
-    AgentSpec, CompletionResponse, ContentItem, CurrentDefinition, Effect, FailureKind, Outcome,
-    StepFailure, ToolOutput, json_bytes,
+    AgentSpec, Bounds, CompletionResponse, ContentItem, CurrentDefinition, Effect, FailureKind,
+    Outcome, StepFailure, ToolOutput, json_bytes,
 };
 use serde::Serialize;
 
@@ -161,9 +161,13 @@ pub(crate) fn check_conversation(bytes: usize) -> Result<(), StepFailure> {
     ))
 }
 
-/// Whether an effect can be asked for that calls no model.
-pub(crate) fn check_effect(effect: &Effect) -> Result<(), StepFailure> {
-    let bytes = length(effect);
+/// Whether an effect can be asked for that calls no model, in a run that is held to these bounds.
+pub(crate) fn check_effect(effect: &Effect, bounds: &[Bounds]) -> Result<(), StepFailure> {
+    let of_bounds = match bounds {
+        [] => 0,
+        bounds => length(&bounds),
+    };
+    let bytes = length(effect).saturating_add(of_bounds);
     if bytes <= LARGEST_PAYLOAD {
         return Ok(());
     }
@@ -171,6 +175,15 @@ pub(crate) fn check_effect(effect: &Effect) -> Result<(), StepFailure> {
         Effect::Tool(_) => "tool call",
         other => other.kind().as_str(),
     };
+    if of_bounds > LARGEST_PAYLOAD / 2 {
+        return Err(too_large(
+            FailureKind::InvalidRequest,
+            format!(
+                "the {what} has {bytes} bytes with the rules of the runs above it and Temporal takes {LARGEST_PAYLOAD}: \
+                 have these agents' rules list fewer calls of its tool"
+            ),
+        ));
+    }
     Err(too_large(
         FailureKind::InvalidRequest,
         format!(
@@ -210,6 +223,7 @@ fn too_large(kind: FailureKind, message: String) -> StepFailure {
 
 #[cfg(test)]
 mod tests {
+    use neuron_types::{ApprovalRules, ToolCall};
     use serde_json::json;
 
     use super::*;
@@ -247,5 +261,24 @@ mod tests {
             let expected = format!("{} of {} bytes are shown", kept.len(), whole + 4);
             assert!(note.contains(&expected), "{note}");
         }
+    }
+
+    #[test]
+    fn a_call_counts_with_the_rules_that_it_is_held_to() {
+        let call = ToolCall::new("call-1", "read_file", json!({"path": "x".repeat(950_000)}));
+        let effect = Effect::Tool(call);
+        let bounds = Bounds {
+            approvals: ApprovalRules {
+                deny: vec!["read_file(path=secret/*)".repeat(40_000)],
+                ..ApprovalRules::default()
+            },
+            ..Bounds::default()
+        };
+        assert!(check_effect(&effect, &[]).is_ok());
+        let failure = check_effect(&effect, &[bounds]).unwrap_err();
+        assert!(
+            failure.message.contains("rules of the runs above"),
+            "{failure}"
+        );
     }
 }

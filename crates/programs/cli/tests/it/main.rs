@@ -46,6 +46,7 @@ mod streaming;
 mod support;
 mod terminal;
 mod tool_limits;
+mod tree_attacks;
 mod tree_commands;
 mod tree_questions;
 mod trees;

@@ -10,6 +10,7 @@ mod files;
 mod find;
 mod mcp;
 mod openai;
+mod places;
 mod problems;
 mod rates;
 mod sessions;

@@ -1,12 +1,12 @@
 use std::{sync::Arc, time::Duration};
 
-use neuron_executor::{Agents, Executor, Executors};
+use neuron_executor::{Agents, Executor, Executors, StepScope};
 use neuron_testing::effects::{TestHook, TestTool, call, scope, text_of};
 use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{
-    AgentSpec, Approval, ApprovalRules, Decision, FailureKind, HookAction, HookEvent, Needed,
-    RequestHead, Ticket, ToolAnnotations, ToolCall, ToolDefinition, ToolDyn as _, ToolEffects,
-    ToolOutput, ticket_digest,
+    AgentSpec, Approval, ApprovalRules, AskRule, Decision, FailureKind, HookAction, HookEvent,
+    Needed, Overrides, RequestHead, Ticket, ToolAnnotations, ToolCall, ToolDefinition,
+    ToolDyn as _, ToolEffects, ToolOutput, ticket_digest,
 };
 use serde_json::json;
 
@@ -273,4 +273,133 @@ async fn the_executors_of_a_worker_grant_what_its_agents_have() {
         assert_eq!(output.is_error, is_error, "{agent}: {}", text_of(&output));
     }
     assert!(named.of("another").is_err());
+}
+
+#[tokio::test]
+async fn what_the_runs_above_deny_is_denied_under_every_name_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir(root.join("open")).unwrap();
+    std::fs::create_dir(root.join("secret")).unwrap();
+    std::fs::write(root.join("secret/code"), "4711").unwrap();
+    std::fs::write(root.join("open/note"), "nothing").unwrap();
+    std::os::unix::fs::symlink("../secret", root.join("open/link")).unwrap();
+    let tools = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
+    let spec = agent(tools.definitions());
+    let parent = AgentSpec {
+        approvals: ApprovalRules {
+            deny: vec!["read_file(path=secret/*)".into()],
+            ..ApprovalRules::default()
+        },
+        ..spec.clone()
+    };
+    let child = spec.attenuated(&parent.bounds_of_children());
+    let held = StepScope {
+        bounds: child.bounds_of_call("read_file"),
+        effects: ToolEffects::ReadOnly,
+        ..scope()
+    };
+    let executor = Executor::builder().tools(tools).cwd(root).build();
+    let absolute = root.join("secret/code").display().to_string();
+    // Whether or not anything is granted.
+    for executor in [executor.clone().granting(&spec), executor] {
+        for path in [
+            "secret/code",
+            "./open/../secret//code",
+            "open/link/code",
+            absolute.as_str(),
+        ] {
+            let read = call("read_file", json!({ "path": path }));
+            let output = executor.call_tool(&held, &read).await.unwrap();
+            assert!(
+                text_of(&output).starts_with("denied: "),
+                "{path}: {}",
+                text_of(&output)
+            );
+        }
+        let read = call("read_file", json!({"path": "open/note"}));
+        let output = executor.call_tool(&held, &read).await.unwrap();
+        assert!(!output.is_error, "{}", text_of(&output));
+    }
+}
+
+#[tokio::test]
+async fn what_a_run_above_asks_about_is_asked_about_where_a_path_leads_and_by_a_hook_not_let_through()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir(root.join("secret")).unwrap();
+    std::fs::write(root.join("secret/code"), "4711").unwrap();
+    std::os::unix::fs::symlink("secret", root.join("link")).unwrap();
+    let tools = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
+    let spec = agent(tools.definitions());
+    let parent = AgentSpec {
+        approvals: ApprovalRules {
+            approve: vec![AskRule {
+                from: Some("ops".into()),
+                ..AskRule::new("read_file(path=secret/*)")
+            }],
+            ..ApprovalRules::default()
+        },
+        ..spec.clone()
+    };
+    let child = spec.attenuated(&parent.bounds_of_children());
+    let held = StepScope {
+        bounds: child.bounds_of_call("read_file"),
+        effects: ToolEffects::ReadOnly,
+        ..scope()
+    };
+    let redirect = TestHook(|event: &HookEvent<'_>| {
+        Ok(match event {
+            HookEvent::PreToolExecution { input, .. } if input["path"] == "note" => {
+                let input = json!({"path": "link/code"});
+                HookAction::ModifyToolInput { input }
+            }
+            _ => HookAction::Continue,
+        })
+    });
+    let builder = Executor::builder().tools(tools).cwd(root).hook(redirect);
+    let executor = builder.build().granting(&spec);
+    let read = call("read_file", json!({"path": "link/code"}));
+    let failure = executor.call_tool(&held, &read).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NotApproved);
+    let asking = failure.asking.unwrap();
+    assert_eq!(asking.from.as_deref(), Some("ops"));
+    let read = call("read_file", json!({"path": "note"}));
+    let output = executor.call_tool(&held, &read).await.unwrap();
+    assert!(
+        text_of(&output).starts_with("not called: "),
+        "{}",
+        text_of(&output)
+    );
+}
+
+#[tokio::test]
+async fn what_a_caller_refuses_is_refused_where_a_path_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir(root.join("secret")).unwrap();
+    std::fs::write(root.join("secret/code"), "4711").unwrap();
+    std::os::unix::fs::symlink("secret", root.join("link")).unwrap();
+    let tools = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
+    let spec = agent(tools.definitions());
+    let asked = Overrides {
+        deny: vec!["read_file(path=secret/*)".into()],
+        ..Overrides::default()
+    };
+    let run = spec.narrowed(&asked).unwrap();
+    let held = StepScope {
+        bounds: run.bounds_of_call("read_file"),
+        effects: ToolEffects::ReadOnly,
+        ..scope()
+    };
+    let executor = Executor::builder().tools(tools).cwd(root).build();
+    let executor = executor.granting(&spec);
+    let read = call("read_file", json!({"path": "link/code"}));
+    let output = executor.call_tool(&held, &read).await.unwrap();
+    assert!(
+        text_of(&output).starts_with("denied: "),
+        "{}",
+        text_of(&output)
+    );
 }

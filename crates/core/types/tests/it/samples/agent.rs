@@ -112,10 +112,7 @@ pub(crate) fn full() -> AgentSpec {
         }],
         max_depth: 3,
         max_children: 50,
-        bounds: vec![Bounds {
-            tools: BTreeSet::from(["bash".into()]),
-            ..Bounds::default()
-        }],
+        bounds: bounds(),
         lease: MINUTE,
         rates: vec![ModelRate {
             model: "anthropic/claude-sonnet-5-5".into(),
@@ -123,6 +120,14 @@ pub(crate) fn full() -> AgentSpec {
             output: Decimal::new(15, 0),
         }],
     }
+}
+
+/// What a run is held to that an agent with one tool has started.
+pub(crate) fn bounds() -> Vec<Bounds> {
+    vec![Bounds {
+        tools: BTreeSet::from(["bash".into()]),
+        ..Bounds::default()
+    }]
 }
 
 /// A definition whose runs are given values.

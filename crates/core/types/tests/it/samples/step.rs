@@ -74,6 +74,10 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
             0 => vec!["bash(command=git status*)".to_owned()],
             _ => Vec::new(),
         },
+        bounds: match position {
+            0 => super::agent::bounds(),
+            _ => Vec::new(),
+        },
         priority: match position {
             1 => Priority::Batch,
             _ => Priority::Interactive,

@@ -6,7 +6,8 @@ use proptest::{option, prelude::*};
 use uuid::Uuid;
 
 use super::{
-    approval::asking, few, finite, millis, one_of, response::spent, run::held, text, tool::effects,
+    agent::bounds, approval::asking, few, finite, millis, one_of, response::spent, run::held, text,
+    tool::effects,
 };
 use crate::samples::{self, step::FAILURE_KINDS};
 
@@ -90,9 +91,10 @@ prop_compose! {
         allow in few(text()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
         held in option::of(held()),
+        bounds in few(bounds()),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, tenant, allow, priority, effects, start_to_close_timeout,
+            step, agent, nonce, tenant, allow, bounds, priority, effects, start_to_close_timeout,
             retry_policy, held, activity,
         }
     }

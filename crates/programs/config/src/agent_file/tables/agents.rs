@@ -14,7 +14,7 @@ use crate::agent_file::{
     tables::{
         activity, context, limits, mcp_names,
         models::{self, Known},
-        on, rules,
+        on, places, rules,
         steps::{self, AgentTools},
         subagents,
         tools::{self, Workplace},
@@ -94,20 +94,23 @@ pub(crate) fn read(
 ) -> BTreeMap<String, Agent> {
     const MISSING: &str =
         "the agent file defines no agent: add [agents.default] with model = \"provider/model\"";
-    let agents = root.named_tables("agents");
-    if agents.is_empty() && !root.holds_other_than_table("agents") {
+    let tables = root.named_tables("agents");
+    if tables.is_empty() && !root.holds_other_than_table("agents") {
         root.problems.add(root.offset_of("agents"), MISSING);
     }
     if let Some(defaults) = root.table(DEFAULTS) {
         // What they say is wrong or right whoever has it.
         read_one("", &defaults, known, servers, &[]);
     }
-    let names: Vec<&str> = agents.iter().map(|(name, _)| *name).collect();
-    let read = agents.iter().map(|(name, table)| {
+    let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
+    let read = tables.iter().map(|(name, table)| {
         let agent = read_one(name, table, known, servers, &names);
         ((*name).to_owned(), agent)
     });
-    let mut agents = read.collect();
+    let mut agents: BTreeMap<String, Agent> = read.collect();
+    let places = agents.iter();
+    let places = places.map(|(name, agent)| (name.as_str(), &agent.workplace));
+    places::check(&tables, &places.collect());
     describe_subagents(&mut agents);
     agents
 }

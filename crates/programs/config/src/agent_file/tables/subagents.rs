@@ -7,7 +7,8 @@ use crate::agent_file::{
     text::table::{Entry, Table, Text},
 };
 
-const KEY: &str = "subagents";
+/// The key.
+pub(crate) const KEY: &str = "subagents";
 const WANTED: &str = "a list of names in quotes, or tables as { name = \"…\", background = true }";
 
 /// The entries of an agent, those that name agents of the file. What is said of these comes later.
@@ -27,6 +28,17 @@ pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
         }
     }
     subagents
+}
+
+/// The names that an agent lists, with their places.
+pub(crate) fn listed<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
+    let entries = agent.entries(KEY, WANTED).into_iter();
+    entries
+        .filter_map(|entry| match entry {
+            Entry::Text(name) => Some(name),
+            Entry::Table(table) => table.text("name"),
+        })
+        .collect()
 }
 
 fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, SubAgent)> {

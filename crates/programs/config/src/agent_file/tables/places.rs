@@ -1,0 +1,64 @@
+//! Where an agent works that others may start: in no wider place than theirs.
+
+use std::collections::BTreeMap;
+
+use neuron_sandbox::Sandbox;
+
+use crate::agent_file::{
+    tables::{sandbox, subagents, tools::Workplace},
+    text::table::{Table, dotted},
+};
+
+/// Notes each agent that is listed by one which works in a narrower place. Since each that starts another is looked at, no
+/// agent is started in a wider place by a third one in between.
+pub(crate) fn check(tables: &[(&str, Table<'_>)], places: &BTreeMap<&str, &Workplace>) {
+    for (name, table) in tables {
+        let Some(lead) = places.get(name) else {
+            continue;
+        };
+        for listed in subagents::listed(table) {
+            let helper = places.get(listed.value);
+            if let Some(wider) = helper.and_then(|helper| helper.wider_than(lead)) {
+                let (lead, helper) = (place_of(name), place_of(listed.value));
+                let message = format!(
+                    "names an agent that works in a wider place: {} in {helper} than in {lead}; {} in {helper}",
+                    wider.what, wider.advice
+                );
+                table.problem(subagents::KEY, listed.offset, &message);
+            }
+        }
+    }
+}
+
+fn place_of(agent: &str) -> String {
+    format!("[{}]", dotted(&["agents", agent]))
+}
+
+/// What makes a place wider than another.
+struct Wider {
+    what: String,
+    /// What to write where it is said.
+    advice: String,
+}
+
+impl Workplace {
+    /// What in it lets tools do more than in another one; `None` if it is certain that they do no more.
+    fn wider_than(&self, other: &Self) -> Option<Wider> {
+        if self.allow_outside_cwd && !other.allow_outside_cwd {
+            return Some(Wider {
+                what: "allow_outside_cwd allows more".to_owned(),
+                advice: "write allow_outside_cwd = false".to_owned(),
+            });
+        }
+        let key = self.sandbox.wider_than(&other.sandbox)?;
+        let what = match key {
+            sandbox::KEY => "sandbox confines less".to_owned(),
+            key => format!("{key} of the sandbox allows more"),
+        };
+        let advice = match &other.sandbox {
+            Sandbox::Custom(_) => "write the same sandbox".to_owned(),
+            named => format!("write sandbox = {:?}", named.name()),
+        };
+        Some(Wider { what, advice })
+    }
+}
