@@ -91,6 +91,7 @@ macro_rules! __scenarios {
                 cancelling_a_run_cancels_those_below_it
                 an_agent_does_no_more_than_the_one_that_started_it
                 what_no_run_below_says_is_no_end_of_one
+                a_run_that_is_handed_over_goes_on_as_another_agent
             ]
             [
                 killed_in_every_step
