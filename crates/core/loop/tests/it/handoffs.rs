@@ -377,7 +377,7 @@ fn transfers_there_and_back_end_with_the_turns() {
     back.handoffs = vec![handoff];
     let door = TestDoor::new(vec![transfers(), transfers(), transfers()]);
     door.define(back);
-    let mut run = AgentLoop::new(door.clone(), Keep, input(agent));
+    let mut run = AgentLoop::new(door, Keep, input(agent));
     let output = block_on(run.run()).unwrap();
     assert_eq!(output.exit_reason, Some(ExitReason::MaxTurns));
     assert_eq!(output.turns, 3);
