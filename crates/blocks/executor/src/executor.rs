@@ -41,6 +41,7 @@ mod grants;
 mod hooks;
 mod judge;
 mod model_call;
+mod of_step;
 mod outcome;
 mod perform;
 mod place;
@@ -83,6 +84,8 @@ pub struct Executor {
     inner: Arc<Inner>,
     /// What it may do; all that it can where `None`.
     grants: Option<Arc<Grants>>,
+    /// Those of the agents that its runs may be handed over to.
+    others: Option<Arc<dyn OtherAgents>>,
     /// The definitions that its worker has.
     definitions: Option<Arc<BTreeMap<String, AgentSpec>>>,
     /// Who is shown answers while they come, and how far tool calls are.
@@ -95,6 +98,19 @@ pub struct Executor {
     moved_from: Option<Arc<Path>>,
     /// That of the workflow whose step it makes, for an agent that knows no approvers.
     lent_verifier: Option<Arc<dyn VerifyDecision>>,
+}
+
+/// Has the executors of agents, by their names: those that make the steps of a run which was
+/// [handed over](Executor::beside) to them.
+pub trait OtherAgents: Send + Sync {
+    /// Returns the executor of this agent, if it has one of its own.
+    fn executor(&self, agent: &str) -> Option<&Executor>;
+}
+
+impl OtherAgents for BTreeMap<String, Executor> {
+    fn executor(&self, agent: &str) -> Option<&Executor> {
+        self.get(agent)
+    }
 }
 
 struct Inner {
@@ -222,36 +238,6 @@ impl Executor {
     /// A failure of kind [`FailureKind::NoWorker`] if there is [none](ExecutorBuilder::member) of this name.
     pub fn of_member(&self, agent: &str) -> Result<Self, StepFailure> {
         self.of_step(Some(agent))
-    }
-
-    /// Returns the executor that makes the steps of this agent, with the same sink: its own where `None`.
-    fn of_step(&self, agent: Option<&str>) -> Result<Self, StepFailure> {
-        let Some(agent) = agent else {
-            return Ok(self.clone());
-        };
-        match self.inner.team.get(agent) {
-            Some(member) => Ok(Self {
-                inner: Arc::clone(&member.inner),
-                grants: match &self.grants {
-                    Some(grants) => grants.of_member(agent),
-                    None => member.grants.clone(),
-                },
-                definitions: self.definitions.clone(),
-                sink: self.sink.clone(),
-                place: self.place.clone(),
-                sessions: self.sessions.clone(),
-                moved_from: self.moved_from.clone(),
-                lent_verifier: match member.own_verifier() {
-                    Some(_) => None,
-                    None => self.any_verifier(),
-                },
-            }),
-            None => {
-                let known = list(self.inner.team.keys().map(String::as_str));
-                let message = format!("no agent {agent:?} takes turns in this workflow: {known}");
-                Err(StepFailure::new(FailureKind::NoWorker, message))
-            }
-        }
     }
 
     /// Returns the tools' working directory.

@@ -11,7 +11,7 @@ use neuron_types::{
     VerifyRequest,
 };
 
-use crate::{Agents, AwaitedAgent, EventSink, Executor, Sessions, StepScope};
+use crate::{Agents, AwaitedAgent, EventSink, Executor, OtherAgents, Sessions, StepScope};
 
 /// The executors of a worker: one for every agent, or one for each of those that it serves. Cheap to clone.
 ///
@@ -157,7 +157,8 @@ impl Executors {
     pub fn granting(mut self, agents: &Agents) -> Self {
         let mut by_agent = BTreeMap::clone(&self.by_agent);
         for agent in agents.definitions() {
-            if let Ok(executor) = self.of(&agent.name) {
+            let found = self.executor(&agent.name).or(self.other.as_ref());
+            if let Some(executor) = found {
                 by_agent.insert(agent.name.clone(), executor.clone().granting(agent));
             }
         }
@@ -206,7 +207,7 @@ impl Executors {
         agent: &str,
         step_agent: Option<&str>,
         effect: &Effect,
-    ) -> Result<&Executor, StepFailure> {
+    ) -> Result<Executor, StepFailure> {
         if self.rejects_definitions
             && let Effect::Begin(asked) = effect
             && asked.defined.is_some()
@@ -218,17 +219,18 @@ impl Executors {
         Ok(executor)
     }
 
-    /// Returns the executor that acts for the agent of this name.
+    /// Returns the executor that acts for the agent of this name. If it is that agent's own, those of the other agents make the
+    /// steps of its runs that are [handed over](Executor::beside) to them.
     ///
     /// # Errors
     ///
     /// A failure of kind [`FailureKind::NoWorker`] if none does here, with the names of those agents that one acts for:
     /// another worker may have it.
-    pub fn of(&self, agent: &str) -> Result<&Executor, StepFailure> {
-        let awaited = || self.awaited.get(agent);
-        let found = self.by_agent.get(agent).or_else(awaited);
-        let found = found.or(self.other.as_ref());
-        found.ok_or_else(|| {
+    pub fn of(&self, agent: &str) -> Result<Executor, StepFailure> {
+        if let Some(own) = self.executor(agent) {
+            return Ok(own.clone().beside(self.clone()));
+        }
+        self.other.clone().ok_or_else(|| {
             let known: Vec<&str> = self.by_agent.keys().map(String::as_str).collect();
             let known = match known.as_slice() {
                 [] => "it serves none".to_owned(),
@@ -237,6 +239,13 @@ impl Executors {
             let message = format!("this worker serves no agent {agent:?}: {known}");
             StepFailure::new(FailureKind::NoWorker, message)
         })
+    }
+}
+
+impl OtherAgents for Executors {
+    fn executor(&self, agent: &str) -> Option<&Executor> {
+        let awaited = || self.awaited.get(agent);
+        self.by_agent.get(agent).or_else(awaited)
     }
 }
 

@@ -95,7 +95,7 @@ impl Local {
         loop {
             let listed = home.client.list(&filter, page).await?;
             for status in listed.runs {
-                let Some(agent) = agents.get(status.agent.as_str()) else {
+                let Some(agent) = agents.get(status.first_agent()) else {
                     continue;
                 };
                 if let Some(execution) = home.execute(agent, &status.run_id).await? {

@@ -95,6 +95,7 @@ macro_rules! __scenarios {
                 a_run_below_ends_where_the_budget_does
                 a_person_adds_to_a_budget_for_the_runs_below
                 nobody_else_grants_what_a_run_may_use
+                a_run_that_is_handed_over_goes_on_as_another_agent
             ]
             [
                 killed_in_every_step

@@ -221,6 +221,7 @@ impl ExecutorBuilder {
                 deferred,
             }),
             grants: None,
+            others: None,
             definitions: None,
             sink: None,
             place: None,

@@ -71,14 +71,22 @@ impl Executor {
 
     /// Checks that the agent of this name is known here.
     pub(super) fn check_agent(&self, name: &str) -> Result<(), StepFailure> {
+        let other = self.other(name);
+        let is_known = other.is_some_and(|other| other.known(name).is_ok());
+        if is_known {
+            return Ok(());
+        }
         self.known(name).map(drop)
     }
 
     /// Returns the definition that the worker has now of the agent with this name, or says why there is none. No hook sees
     /// it.
     pub(super) fn current_definition(&self, name: &str) -> CurrentDefinition {
-        match self.known(name) {
-            Ok(agent) => CurrentDefinition::Here(Box::new(self.as_given(agent.clone()))),
+        // Its own executor knows what its models cost, and who decides.
+        let acting = self.other(name).unwrap_or(self);
+        let found = acting.known(name).or_else(|_| self.known(name));
+        match found {
+            Ok(agent) => CurrentDefinition::Here(Box::new(acting.as_given(agent.clone()))),
             Err(failure) => CurrentDefinition::Missing(failure.message),
         }
     }

@@ -16,6 +16,8 @@ pub(crate) struct Grants {
     tools: BTreeMap<String, Granted>,
     rules: ApprovalRules,
     callers_may_allow: bool,
+    /// Its owner starts the runs.
+    is_of_owner: bool,
     model_timeout: Duration,
     /// Those of the agents that take turns in the runs of a workflow.
     team: BTreeMap<String, Arc<Self>>,
@@ -50,6 +52,7 @@ impl Grants {
             tools: tools.collect(),
             rules: agent.approvals.clone(),
             callers_may_allow: agent.callers_may_set.contains(&CallerSetting::Allow),
+            is_of_owner: false,
             model_timeout: agent.model_timeout,
             team: team
                 .map(|member| (member.name.clone(), Arc::new(Self::of(member))))
@@ -65,6 +68,15 @@ impl Grants {
     /// Those of an agent that takes turns.
     pub(crate) fn of_member(&self, agent: &str) -> Option<Arc<Self>> {
         self.team.get(agent).cloned()
+    }
+
+    /// What another agent grants in runs that the same person starts.
+    pub(crate) fn of_another(&self, agent: &AgentSpec) -> Self {
+        let grants = Self::of(agent);
+        match self.is_of_owner {
+            true => grants.of_owner(),
+            false => grants,
+        }
     }
 
     /// Whether the agent has this tool.
@@ -103,6 +115,7 @@ impl Grants {
     /// [lets callers set](AgentSpec::callers_may_set).
     pub(crate) fn of_owner(mut self) -> Self {
         self.callers_may_allow = true;
+        self.is_of_owner = true;
         self
     }
 

@@ -2,6 +2,7 @@ mod approved;
 mod definitions;
 mod fallbacks;
 mod grants;
+mod handoffs;
 mod hooks;
 mod malformed;
 mod model;

@@ -540,7 +540,16 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Reviews the conversation, and shrinks it where it has to. Messages that arrive meanwhile are taken up.
     async fn compact(&mut self, required: bool) -> Result<Progress, DurableError> {
         let clock = self.clock();
-        let (observation, messages) = self.compaction(required, clock).await?;
+        let before = self.machine.state().definition.clone();
+        let for_another = self.machine.summary_for_handover();
+        if let Some(policy) = &for_another {
+            self.strategy.adopt(policy);
+        }
+        let compacted = self.compaction(required, clock).await;
+        if for_another.is_some() {
+            self.strategy.adopt(&self.machine.agent().context);
+        }
+        let (observation, messages) = compacted?;
         if let (Observation::TimeOver { .. }, Some(clock)) = (&observation, clock) {
             self.clock.ends(clock);
         }
@@ -559,6 +568,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             self.take_signal(signal)?;
         }
         self.feed(observation)?;
+        if self.machine.state().definition != before {
+            self.go_by_definition();
+        }
         self.remind();
         Ok(progress)
     }

@@ -10,6 +10,9 @@ use neuron_types::{
 
 use crate::{AgentMachine, Spent};
 
+/// How far the positions of the calls that summarise for another agent lie below those of the others.
+const FOR_HANDOVER: u32 = 1_000;
+
 pub(crate) struct SummaryModel<'a, D> {
     door: &'a D,
     machine: &'a AgentMachine,
@@ -69,7 +72,12 @@ impl<'a, D> SummaryModel<'a, D> {
     /// Numbers the call, so that no two steps of a run have the same id.
     fn next_step(&self) -> StepId {
         let mut made = self.made();
-        let position = StepId::SUMMARY - made.calls;
+        // The agent that the conversation is summarised for may summarise before the same turn.
+        let first = match self.machine.is_summarising_for_handover() {
+            true => StepId::SUMMARY - FOR_HANDOVER,
+            false => StepId::SUMMARY,
+        };
+        let position = first - made.calls;
         made.calls += 1;
         let turn = self.machine.state().turn.saturating_add(1);
         self.machine.step(turn, position)

@@ -99,6 +99,8 @@ impl AgentMachine {
                 directory,
                 definition,
                 origin,
+                handover: None,
+                handed: None,
                 raised: LimitOverrides::default(),
                 upgrade: None,
                 lineage: Lineage::default(),
@@ -207,9 +209,11 @@ impl AgentMachine {
         }
     }
 
-    /// Whose steps they are, where they are not the run's own.
+    /// Whose steps they are, where they are not those of the agent that the run began as.
     pub(crate) fn agent_of_steps(&self) -> Option<String> {
-        (self.state.scope != 0).then(|| self.state.agent.name.clone())
+        let agent = &self.state.agent.name;
+        let is_own = self.state.scope == 0 && agent == self.began_as();
+        (!is_own).then(|| agent.clone())
     }
 
     pub(crate) fn step(&self, turn: u32, position: u32) -> StepId {

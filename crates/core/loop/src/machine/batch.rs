@@ -247,6 +247,7 @@ impl AgentMachine {
 
     /// Ends the turn if every call is answered, and says so if only people are waited for.
     pub(crate) fn settle(&mut self, now: DateTime<Utc>) {
+        self.answer_handoffs();
         // It is settled when nothing is in flight any more.
         if self.state.overdue.is_some() {
             return;

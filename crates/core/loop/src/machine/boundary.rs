@@ -42,10 +42,10 @@ impl AgentMachine {
         self.state.queued.push(message);
     }
 
-    /// Goes on to the next model call, unless a limit is met. If the run is to adopt the current definition, it does so
-    /// first.
+    /// Goes on to the next model call, unless a limit is met. If the run is handed over, or is to adopt the current
+    /// definition, that is done first.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
-        if self.state.upgrade.is_some() {
+        if self.state.handover.is_some() || self.state.upgrade.is_some() {
             self.state.stage = Stage::Upgrade;
             return;
         }
@@ -105,7 +105,7 @@ impl AgentMachine {
 
     pub(crate) fn context_kept(&mut self, tokens: u64, estimated: u64, now: DateTime<Utc>) {
         self.estimate_context(tokens, estimated);
-        self.call_model(now);
+        self.reviewed(now);
     }
 
     pub(crate) fn compacted(
@@ -139,7 +139,7 @@ impl AgentMachine {
             });
             self.compact_from(tokens);
         }
-        self.call_model(now);
+        self.reviewed(now);
     }
 
     pub(crate) fn compaction_failed(
@@ -169,7 +169,7 @@ impl AgentMachine {
             self.give_up(FailureKind::ContextLength, message, now);
         } else {
             self.compact_from(self.state.context.tokens);
-            self.call_model(now);
+            self.reviewed(now);
         }
     }
 
@@ -189,6 +189,18 @@ impl AgentMachine {
         }) = spent
         {
             self.spend(usage, *cost_usd);
+        }
+    }
+
+    /// The size of the conversation is to be looked at.
+    pub(crate) fn review(&mut self) {
+        self.state.stage = Stage::ReviewContext;
+    }
+
+    /// The conversation was looked at: the model is called, or another agent goes on.
+    fn reviewed(&mut self, now: DateTime<Utc>) {
+        if !self.hand_over_reviewed(now) {
+            self.call_model(now);
         }
     }
 
@@ -250,6 +262,7 @@ impl AgentMachine {
         self.state.overdue = None;
         self.push_results();
         self.give_up_children();
+        self.state.handover = None;
         if self.state.upgrade.take().is_some() {
             self.ignore_upgrade("the run ended before its next turn");
         }

@@ -12,6 +12,7 @@ pub(crate) mod context;
 pub(crate) mod decisions;
 mod edited;
 mod halts;
+mod handoffs;
 mod in_flight;
 mod inquiries;
 pub(crate) mod later;

@@ -80,7 +80,7 @@ impl AgentMachine {
             Stage::Upgrade => Phase::Adopting,
             Stage::ReviewContext if self.waits_for_grant() => Phase::Waiting,
             Stage::ReviewContext => Phase::Reviewing {
-                required: state.context.overflowed,
+                required: state.context.overflowed || self.is_summarising_for_handover(),
             },
             Stage::CallModel => Phase::Calling,
             Stage::JudgeCalls => Phase::Judging,

@@ -1,4 +1,4 @@
-//! Between two turns: adopting the current definition of the agent.
+//! Between two turns: adopting another definition.
 
 use std::time::Duration;
 
@@ -40,10 +40,12 @@ impl AgentMachine {
         });
     }
 
-    /// The step that finds the current definition.
+    /// The step that finds the current definition, or that of the agent that the run is handed over to.
     pub(crate) fn finding(&self) -> Step {
+        let other = self.state.handover.as_ref();
+        let agent = other.map_or(&self.state.agent.name, |other| &other.to);
         let request = DefinitionRequest {
-            agent: self.state.agent.name.clone(),
+            agent: agent.clone(),
         };
         let mut options = self.own_call(self.next_own_call(), FINDING);
         options.retry_policy.give_up_after = Some(GIVE_UP_AFTER);
@@ -63,7 +65,11 @@ impl AgentMachine {
     ) {
         self.leave_answer();
         self.left_finding();
-        let by = self.state.upgrade.take().and_then(|request| request.by);
+        let handover = self.state.handover.take();
+        let upgrade = match handover {
+            Some(_) => None,
+            None => self.state.upgrade.take(),
+        };
         let found = match found {
             // Somebody who saw what happened before ends the run.
             Err(failure)
@@ -75,8 +81,14 @@ impl AgentMachine {
                 self.fail(failure.kind, failure.message, now);
                 return;
             }
-            Err(failure) => Err(failure.to_string()),
-            Ok(CurrentDefinition::Missing(reason)) => Err(reason),
+            found => found.map_err(|failure| failure.to_string()),
+        };
+        if let Some(handover) = handover {
+            return self.handover_found(handover, found, now);
+        }
+        let by = upgrade.and_then(|request| request.by);
+        let found = match found {
+            Err(reason) | Ok(CurrentDefinition::Missing(reason)) => Err(reason),
             Ok(CurrentDefinition::Here(agent)) => self.adopted(&agent),
         };
         match found {
@@ -85,6 +97,11 @@ impl AgentMachine {
                 self.ignore_upgrade(format!("the run keeps its definition: {reason}"));
             }
         }
+        self.go_on_with_turn(now);
+    }
+
+    /// Goes on with the next turn after a definition was looked for.
+    pub(crate) fn go_on_with_turn(&mut self, now: DateTime<Utc>) {
         // What came meanwhile is read with the next call too, unless the model goes on with its own answer.
         if self.takes_reminders() {
             for message in std::mem::take(&mut self.state.queued) {
@@ -94,13 +111,16 @@ impl AgentMachine {
         self.begin_turn(now);
     }
 
-    /// What the current definition is for this run.
-    fn adopted(&self, current: &AgentSpec) -> Result<AgentSpec, String> {
+    /// What a definition is for this run.
+    pub(crate) fn adopted(&self, current: &AgentSpec) -> Result<AgentSpec, String> {
         if current.team.is_some() {
             let name = &current.name;
             return Err(format!("{name} is a workflow now, and no agent"));
         }
-        let origin = self.state.origin.clone().unwrap_or_default();
+        let mut origin = self.state.origin.clone().unwrap_or_default();
+        if current.name != self.began_as() {
+            origin = origin.for_another(current);
+        }
         let adopted = current.adopted(&origin).map_err(|rejected| {
             format!("the current one does not take what the run was started with: {rejected}")
         });
@@ -131,23 +151,12 @@ impl AgentMachine {
             });
             return;
         }
-        self.state.raised.raise(&mut agent.limits);
-        let before = &self.state.agent;
-        agent.keep_decisions_of(before);
-        let changes = agent.changes_from(before);
-        if agent.head != before.head {
-            // Another request has another size, and maybe a model that counts in another way: as at the run's start.
-            self.state.context = ContextRecord {
-                overflowed: self.state.context.overflowed,
-                continuations: self.state.context.continuations,
-                reminded: self.state.context.reminded,
-                ..ContextRecord::default()
-            };
-            self.state.mismatches = 0;
+        if let Some(handed) = &self.state.handed {
+            agent.limits.lower_to(&handed.limits);
         }
-        self.state.agent = agent;
-        self.state.definition.clone_from(&to);
-        self.state.limit = self.state.limit.filter(|limit| self.is_met(*limit, now));
+        self.state.raised.raise(&mut agent.limits);
+        let changes = agent.changes_from(&self.state.agent);
+        self.go_by(agent, &to, now);
         self.emit(RunEvent::Upgraded {
             turn,
             from,
@@ -156,6 +165,30 @@ impl AgentMachine {
             by,
             signed,
         });
+    }
+
+    /// The run goes by this definition from now on.
+    pub(crate) fn go_by(&mut self, mut agent: AgentSpec, definition: &str, now: DateTime<Utc>) {
+        let before = &self.state.agent;
+        agent.keep_decisions_of(before);
+        if agent.head != before.head {
+            self.forget_size();
+            self.state.mismatches = 0;
+        }
+        self.state.agent = agent;
+        definition.clone_into(&mut self.state.definition);
+        self.state.limit = self.state.limit.filter(|limit| self.is_met(*limit, now));
+    }
+
+    /// Another request has another size, and maybe a model that counts in another way: as at the run's start.
+    pub(crate) fn forget_size(&mut self) {
+        let context = &mut self.state.context;
+        *context = ContextRecord {
+            overflowed: context.overflowed,
+            continuations: context.continuations,
+            reminded: context.reminded,
+            ..ContextRecord::default()
+        };
     }
 
     /// Whether a limit that was met inside a turn is met still.

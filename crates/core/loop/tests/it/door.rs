@@ -231,7 +231,7 @@ impl TestDoor {
                 }))
             }
             Effect::Definition(_) => {
-                let found = self.inner.current.borrow_mut().take();
+                let found = self.inner.current.borrow().clone();
                 let missing = || CurrentDefinition::Missing("nobody has it".to_owned());
                 Outcome::Definition(found.unwrap_or_else(missing))
             }

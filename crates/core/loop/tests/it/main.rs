@@ -14,6 +14,7 @@ mod context;
 mod door;
 mod driver;
 mod halts;
+mod handoffs;
 mod inquiries;
 mod machine;
 mod order;

@@ -1,8 +1,6 @@
 //! What an agent becomes for a run that another one has started.
 
-use std::collections::BTreeSet;
-
-use crate::{AgentSpec, ApprovalRules, Bounds, SubAgent};
+use crate::{AgentSpec, ApprovalRules, Bounds};
 
 impl AgentSpec {
     /// Returns the bounds of the runs that a run of this definition starts: those that it is held to itself, and its own.
@@ -25,8 +23,8 @@ impl AgentSpec {
     /// this definition says and no more than each of them.
     ///
     /// Tools that one of them lacks are taken away, and calls are judged by the rules of all: what one refuses is refused,
-    /// and what one asks a person about is asked about. The agents that it may start itself stay: what they do is held to
-    /// these bounds and to its own.
+    /// and what one asks a person about is asked about. The agents that it may start itself, or hand the run over to,
+    /// stay: what they do is held to these bounds, and to its own if it starts them.
     ///
     /// The agents that take turns in a [workflow](Self::team) are held to the same. To hold a definition to the same bounds
     /// once more changes nothing.
@@ -41,7 +39,7 @@ impl AgentSpec {
     }
 
     fn hold_to(&mut self, bounds: &[Bounds]) {
-        let own: BTreeSet<String> = self.subagents.iter().map(SubAgent::tool_name).collect();
+        let own = self.own_tools();
         let may_use = |tool: &str| bounds.iter().all(|bounds| bounds.tools.contains(tool));
         let is_cut = |tool: &str| !own.contains(tool) && !may_use(tool);
         if self.head.tools.iter().any(|tool| is_cut(&tool.name)) {

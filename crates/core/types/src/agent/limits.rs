@@ -48,3 +48,21 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// Lowers those that are above these.
+    pub fn lower_to(&mut self, most: &Self) {
+        fn lower<T: Ord + Copy>(own: &mut Option<T>, most: Option<T>) {
+            *own = match (*own, most) {
+                (Some(own), Some(most)) => Some(own.min(most)),
+                (own, most) => own.or(most),
+            };
+        }
+        lower(&mut self.turns, most.turns);
+        lower(&mut self.tool_calls, most.tool_calls);
+        lower(&mut self.tokens, most.tokens);
+        lower(&mut self.cost_usd, most.cost_usd);
+        lower(&mut self.duration, most.duration);
+        lower(&mut self.deadline, most.deadline);
+    }
+}

@@ -7,6 +7,7 @@ pub(crate) mod caller_setting;
 mod changes;
 pub(crate) mod current;
 pub(crate) mod extension;
+pub(crate) mod handoff;
 pub(crate) mod limits;
 pub(crate) mod model_rate;
 mod narrowing;

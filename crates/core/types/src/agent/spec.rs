@@ -11,9 +11,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    ActivityOptions, ActivitySettings, ApprovalRules, Bounds, CallerRules, CallerSetting, Limits,
-    ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId,
-    SubAgent, ToolCall, ToolDefinition, ToolEffects, canonical_json, hex, json::millis,
+    ActivityOptions, ActivitySettings, ApprovalRules, Bounds, CallerRules, CallerSetting, Handoff,
+    Limits, ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy,
+    StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects, canonical_json, hex, json::millis,
     json::shared,
 };
 
@@ -128,6 +128,9 @@ pub struct AgentSpec {
     /// The agents that its runs may start. The tool of each is one of the [head](Self::head)'s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subagents: Vec<SubAgent>,
+    /// The agents that its runs may be handed over to. The tool of each is one of the [head](Self::head)'s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handoffs: Vec<Handoff>,
     /// How many levels of runs there may be below a run of it: its children are one, and their children the second. What
     /// the run that started it says counts, too. Default is 2.
     #[serde(skip_serializing_if = "is_default_depth")]
@@ -184,6 +187,7 @@ impl Default for AgentSpec {
             tool_settings: BTreeMap::new(),
             team: None,
             subagents: Vec::new(),
+            handoffs: Vec::new(),
             max_depth: MAX_DEPTH,
             max_children: MAX_CHILDREN,
             bounds: Vec::new(),
@@ -241,7 +245,7 @@ impl AgentSpec {
     #[must_use]
     pub fn policy(&self) -> RunPolicy {
         RunPolicy::new(self.approvals.clone(), &self.caller_rules)
-            .within(&self.bounds, &self.subagents)
+            .within(&self.bounds, self.own_tools())
             .with_tools(&self.head.tools)
     }
 
@@ -339,11 +343,27 @@ impl AgentSpec {
         self.subagents.iter().find(|agent| agent.name == name)
     }
 
+    /// The agent that a call of this tool hands the run over to, if it does.
+    #[must_use]
+    pub fn handoff(&self, tool: &str) -> Option<&Handoff> {
+        let name = tool.strip_prefix(Handoff::PREFIX)?;
+        self.handoffs.iter().find(|agent| agent.name == name)
+    }
+
+    /// The names of the tools that start other agents or hand the run over to one: no [bounds](Self::bounds) have to have
+    /// them, since what these agents do is held to the same.
+    pub(crate) fn own_tools(&self) -> BTreeSet<String> {
+        let starters = self.subagents.iter().map(SubAgent::tool_name);
+        starters
+            .chain(self.handoffs.iter().map(Handoff::tool_name))
+            .collect()
+    }
+
     /// What a call of this tool does to the world. A tool that the agent does not know is treated as a write. To start an
-    /// agent is idempotent, whatever that does.
+    /// agent is idempotent, whatever that does, and so is to hand the run over to one.
     #[must_use]
     pub fn effects_of(&self, tool: &str) -> ToolEffects {
-        if self.subagent(tool).is_some() {
+        if self.subagent(tool).is_some() || self.handoff(tool).is_some() {
             return ToolEffects::Idempotent;
         }
         self.definition_of(tool)

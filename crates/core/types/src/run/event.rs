@@ -312,6 +312,22 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         signed: bool,
     },
+    /// The run goes on as another agent from its next turn on.
+    HandedOver {
+        /// The last turn before.
+        turn: u32,
+        /// The agent that handed it over.
+        from: String,
+        /// The agent that goes on with it.
+        to: String,
+        /// Why, as the model said; may be empty.
+        reason: String,
+        /// The [fingerprint](crate::AgentSpec::fingerprint) of the definition from now on.
+        definition: String,
+        /// Whether decisions about the run have to be signed from now on, whichever worker verifies them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        signed: bool,
+    },
     /// A signal was dropped: it could not be read, or the run has no use for it.
     SignalIgnored {
         /// Its name.

@@ -7,6 +7,7 @@ pub(crate) mod child;
 pub(crate) mod event;
 pub(crate) mod first_step;
 pub(crate) mod halt;
+pub(crate) mod handover;
 pub(crate) mod held;
 pub(crate) mod id;
 pub(crate) mod input;

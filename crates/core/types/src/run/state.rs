@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
-    LimitOverrides, Lineage, Milestone, OpenTicket, RunError, RunEvent, RunId, RunTags,
-    StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest,
-    UserMessage,
+    HandedOver, Handover, LimitOverrides, Lineage, Milestone, OpenTicket, RunError, RunEvent,
+    RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, Tree,
+    UpgradeRequest, UserMessage,
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.
@@ -43,6 +43,12 @@ pub struct RunState {
     /// Somebody wishes that it adopts the current definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<UpgradeRequest>,
+    /// It is to go on as another agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
+    /// It was handed over to another agent since it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<Box<HandedOver>>,
     /// Which run it is, and how it is bound to others.
     #[serde(default)]
     pub lineage: Lineage,
@@ -244,7 +250,7 @@ pub enum Stage {
     JudgeCalls,
     /// Make, ask about and collect the calls.
     Tools,
-    /// Adopt the current definition of the agent.
+    /// Adopt the current definition of the agent, or that of the agent that the run is handed over to.
     Upgrade,
     /// Nothing: the run is over.
     Ended(RunOutcome),

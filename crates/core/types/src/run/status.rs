@@ -22,8 +22,11 @@ pub struct RunStatus {
     pub run_id: RunId,
     /// `local`, `temporal`, `restate`.
     pub engine: String,
-    /// The agent's name.
+    /// The agent's name: that of the one which goes on with it, if the run was handed over.
     pub agent: String,
+    /// The name of the agent that it began as, if the run was handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_as: Option<String>,
     /// Where it stands.
     pub state: RunPhase,
     /// The turn that is under way, counted from 1; 0 before the first.
@@ -88,6 +91,7 @@ impl RunStatus {
             run_id,
             engine: engine.to_owned(),
             agent: agent.to_owned(),
+            began_as: None,
             state: RunPhase::Running,
             turn: 0,
             usage: TokenUsage::default(),
@@ -110,6 +114,12 @@ impl RunStatus {
             directory: None,
             signed: false,
         }
+    }
+
+    /// Returns the name of the agent that the run was started with.
+    #[must_use]
+    pub fn first_agent(&self) -> &str {
+        self.began_as.as_deref().unwrap_or(&self.agent)
     }
 
     /// Sets whose the run is.
@@ -190,6 +200,7 @@ impl RunStatus {
             | RunEvent::ApprovalExpired { .. }
             | RunEvent::DecisionRepeated { .. }
             | RunEvent::Upgraded { .. }
+            | RunEvent::HandedOver { .. }
             | RunEvent::ContextCompacted { .. }
             | RunEvent::CompactionFailed { .. } => {
                 self.state = RunPhase::Running;
@@ -227,6 +238,17 @@ impl RunStatus {
             }
             RunEvent::Upgraded { to, signed, .. } => {
                 self.definition = Some(to.clone());
+                self.signed |= signed;
+            }
+            RunEvent::HandedOver {
+                to,
+                definition,
+                signed,
+                ..
+            } => {
+                let before = std::mem::replace(&mut self.agent, to.clone());
+                self.began_as.get_or_insert(before);
+                self.definition = Some(definition.clone());
                 self.signed |= signed;
             }
             RunEvent::TurnStarted { turn } => self.turn = *turn,

@@ -162,6 +162,15 @@ pub enum TranscriptItem {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
+    /// The run goes on as another agent.
+    HandedOver {
+        /// The agent that handed it over.
+        from: String,
+        /// The agent that goes on with it.
+        to: String,
+        /// Why, as the model said; may be empty.
+        reason: String,
+    },
     /// The conversation was made smaller.
     Compacted {
         /// Its tokens before, estimated.

@@ -21,6 +21,19 @@ pub struct CallerRules {
 }
 
 impl CallerRules {
+    /// Adds what these ask about and refuse, where it is not here already. What they allow is not added.
+    pub fn restrict_as(&mut self, other: &Self) {
+        let add = |own: &mut Vec<String>, other: &[String]| {
+            for rule in other {
+                if !own.contains(rule) {
+                    own.push(rule.clone());
+                }
+            }
+        };
+        add(&mut self.ask, &other.ask);
+        add(&mut self.deny, &other.deny);
+    }
+
     /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

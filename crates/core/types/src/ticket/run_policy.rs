@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    ApprovalRules, Bounds, CallerRules, JudgedCall, PermissionDecision, PermissionPolicy, SubAgent,
+    ApprovalRules, Bounds, CallerRules, JudgedCall, PermissionDecision, PermissionPolicy,
     ToolDefinition, ticket::policy::Weighed,
 };
 
@@ -21,8 +21,8 @@ pub struct RunPolicy {
     own: Rules,
     /// What the run may do at most, since others started it.
     bounds: Vec<(BTreeSet<String>, Rules)>,
-    /// The tools that start agents, which none of these has to have.
-    starters: BTreeSet<String>,
+    /// The tools that start agents or hand the run over to one, which none of these has to have.
+    own_tools: BTreeSet<String>,
     /// Those that say what their arguments are for, without anything else of them.
     tools: Vec<ToolDefinition>,
     directory: Option<String>,
@@ -43,18 +43,19 @@ impl RunPolicy {
         Self {
             own: Rules::new(agent, caller),
             bounds: Vec::new(),
-            starters: BTreeSet::new(),
+            own_tools: BTreeSet::new(),
             tools: Vec::new(),
             directory: None,
         }
     }
 
     /// Holds it to these bounds: what the rules of one refuse is refused, and what they ask about is asked about. A tool that
-    /// one does not have is refused, unless it starts one of these agents: what that does is held to them, too. Default is
+    /// one does not have is refused, unless it is one of its own, which starts an agent or hands the run over to one: what
+    /// that does is held to them, too. Default is
     /// none.
     #[must_use]
-    pub fn within(mut self, bounds: &[Bounds], agents: &[SubAgent]) -> Self {
-        self.starters = agents.iter().map(SubAgent::tool_name).collect();
+    pub fn within(mut self, bounds: &[Bounds], own: BTreeSet<String>) -> Self {
+        self.own_tools = own;
         let bounds = bounds.iter().map(|bounds| {
             let rules = Rules::new(bounds.approvals.clone(), &bounds.caller_rules);
             (bounds.tools.clone(), rules)
@@ -91,7 +92,7 @@ impl PermissionPolicy for RunPolicy {
         let call = JudgedCall::new(tool_name, input, definition, self.directory.as_deref());
         let own = self.own.decide(&call);
         self.bounds.iter().fold(own, |decision, (tools, rules)| {
-            if !tools.contains(tool_name) && !self.starters.contains(tool_name) {
+            if !tools.contains(tool_name) && !self.own_tools.contains(tool_name) {
                 return PermissionDecision::Deny(lacks(tool_name));
             }
             decision.and(rules.decide(&call))

@@ -269,7 +269,7 @@ async fn seems_started_with<C: RunClient + ?Sized>(
     request: &RunRequest,
 ) -> Result<bool, RunClientError> {
     let status = client.status(run_id).await?;
-    if status.agent != request.agent.name() || status.tags() != request.tags {
+    if status.first_agent() != request.agent.name() || status.tags() != request.tags {
         return Ok(false);
     }
     let page = client.events(run_id, 0, 1).await?;

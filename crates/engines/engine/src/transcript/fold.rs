@@ -337,6 +337,13 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
             changes: changes.clone(),
             by: by.clone(),
         },
+        RunEvent::HandedOver {
+            from, to, reason, ..
+        } => TranscriptItem::HandedOver {
+            from: from.clone(),
+            to: to.clone(),
+            reason: reason.clone(),
+        },
         RunEvent::ContextCompacted {
             old_tokens,
             new_tokens,

@@ -503,7 +503,7 @@ impl Means {
         nest: &Arc<Nest>,
     ) -> Result<(LocalHandle, BoxFuture<'static, ()>), StepFailure> {
         let ChildRequest { run, request } = child;
-        let executor = self.executors.of(request.agent.name())?.clone();
+        let executor = self.executors.of(request.agent.name())?;
         let mut door = LocalDurableContext::new(executor, run.clone());
         if let Some(sinks) = &self.sinks {
             let sink = sinks(run, &door.handle());

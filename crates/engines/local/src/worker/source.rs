@@ -90,7 +90,7 @@ impl ExecutorSource for (Executors, Agents) {
     ) -> Pin<Box<dyn Future<Output = Result<RunExecutor, NotServed>> + Send + 'a>> {
         let (executors, agents) = self;
         let found = executors.of(run.agent.name());
-        let found = found.map(|executor| RunExecutor::new(executor.clone(), agents.clone()));
+        let found = found.map(|executor| RunExecutor::new(executor, agents.clone()));
         let found = found.map_err(|lacking| NotServed::new(lacking.message));
         Box::pin(std::future::ready(found))
     }

@@ -58,10 +58,15 @@ impl AgentActivities {
     ) -> Result<CompletionResponse, ActivityError> {
         let executor = self.executors.of(&step.terms.agent);
         self.attempts
-            .make(&ctx, executor, &step.terms, async |executor, scope| {
-                let response = self.call_model(&ctx, executor, &scope, &step).await?;
-                response.ok_or_else(another)
-            })
+            .make(
+                &ctx,
+                executor.as_ref().map_err(Clone::clone),
+                &step.terms,
+                async |executor, scope| {
+                    let response = self.call_model(&ctx, executor, &scope, &step).await?;
+                    response.ok_or_else(another)
+                },
+            )
             .await
             .map(|(response, life)| response.with_spent_before(life.spent()))
     }
@@ -76,9 +81,12 @@ impl AgentActivities {
     ) -> Result<Option<CompletionResponse>, ActivityError> {
         let executor = self.executors.of(&step.terms.agent);
         self.attempts
-            .make(&ctx, executor, &step.terms, async |executor, scope| {
-                self.call_model(&ctx, executor, &scope, &step).await
-            })
+            .make(
+                &ctx,
+                executor.as_ref().map_err(Clone::clone),
+                &step.terms,
+                async |executor, scope| self.call_model(&ctx, executor, &scope, &step).await,
+            )
             .await
             // It makes one attempt.
             .map(|(response, _)| response)
@@ -93,12 +101,17 @@ impl AgentActivities {
     ) -> Result<(), ActivityError> {
         let executor = self.executors.of(&step.terms.agent);
         self.attempts
-            .make(&ctx, executor, &step.terms, async |_, _| {
-                let run = run_of(&ctx);
-                let transcript = self.transcript(&ctx, &run, &step.delta).await?;
-                self.remember(run, transcript.ok_or_else(another)?, &step.delta);
-                Ok(())
-            })
+            .make(
+                &ctx,
+                executor.as_ref().map_err(Clone::clone),
+                &step.terms,
+                async |_, _| {
+                    let run = run_of(&ctx);
+                    let transcript = self.transcript(&ctx, &run, &step.delta).await?;
+                    self.remember(run, transcript.ok_or_else(another)?, &step.delta);
+                    Ok(())
+                },
+            )
             .await
             .map(|((), _)| ())
     }
@@ -114,17 +127,22 @@ impl AgentActivities {
         let (agent, step_agent) = (&step.terms.agent, step.terms.step_agent.as_deref());
         let executor = self.executors.of_step(agent, step_agent, &step.effect);
         self.attempts
-            .make(&ctx, executor, &step.terms, async |executor, scope| {
-                let outcome = beside_others(executor.perform(&scope, &step.effect)).await?;
-                let outcome = payload_limits::fitting_outcome(outcome, ctx.info().is_local)?;
-                if let Outcome::Tool(ToolOutput { content, .. }) = &outcome
-                    && length(content) >= step.named_from.unwrap_or(NAMED)
-                {
-                    let name = step_name(step.terms.step);
-                    self.memory.put_result(&run_of(&ctx), name, content);
-                }
-                Ok(outcome)
-            })
+            .make(
+                &ctx,
+                executor.as_ref().map_err(Clone::clone),
+                &step.terms,
+                async |executor, scope| {
+                    let outcome = beside_others(executor.perform(&scope, &step.effect)).await?;
+                    let outcome = payload_limits::fitting_outcome(outcome, ctx.info().is_local)?;
+                    if let Outcome::Tool(ToolOutput { content, .. }) = &outcome
+                        && length(content) >= step.named_from.unwrap_or(NAMED)
+                    {
+                        let name = step_name(step.terms.step);
+                        self.memory.put_result(&run_of(&ctx), name, content);
+                    }
+                    Ok(outcome)
+                },
+            )
             .await
             .map(|(outcome, _)| outcome)
     }

@@ -291,7 +291,8 @@ impl Asker {
             RunEvent::SignalIgnored { .. }
             | RunEvent::MessageReceived { .. }
             | RunEvent::ApprovalEscalated { .. }
-            | RunEvent::Upgraded { .. } => {}
+            | RunEvent::Upgraded { .. }
+            | RunEvent::HandedOver { .. } => {}
             // The answer was not taken: the question is put again.
             RunEvent::ApprovalRefused { ticket, .. } => {
                 if let Some((ticket, waited)) = self.sent.remove(ticket) {

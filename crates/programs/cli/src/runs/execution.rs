@@ -93,7 +93,9 @@ pub(crate) async fn execute(
         true => Some(Decider::of(session, &run, &status)?),
         false => None,
     };
-    let starts_others = !agent.subagents.is_empty() || !status.children.is_empty();
+    // The agents that it is handed over to may start others, too.
+    let starts_others =
+        !agent.subagents.is_empty() || !agent.handoffs.is_empty() || !status.children.is_empty();
     // Where there are runs below, a person who is asked keeps all of them from being put away.
     let policy = if ask && !starts_others {
         ParkPolicy::Wait

@@ -97,7 +97,7 @@ impl<'a> Servers<'a> {
         // No more than its name is known of the agent of a run on an engine.
         let agent = match self.session.is_local() {
             true => self.agent(&status.run_id).await,
-            false => Ok(AgentRef::from(status.agent.as_str())),
+            false => Ok(AgentRef::from(status.first_agent())),
         };
         match (self.file(directory), agent) {
             (Some(file), Ok(agent)) => Server::of(file, &agent),

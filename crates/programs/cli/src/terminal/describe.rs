@@ -218,6 +218,9 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             format!("message: {}", shown::short_line(text, SHORT))
         }
         RunEvent::Upgraded { changes, by, .. } => upgraded(changes, by.as_deref()),
+        RunEvent::HandedOver {
+            from, to, reason, ..
+        } => handed_over(from, to, reason),
         RunEvent::SignalIgnored { name, reason } => format!(
             "signal {} was ignored: {}",
             shown::line(name),
@@ -243,6 +246,19 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
 }
 
 /// A run that adopted the current definition of its agent.
+/// A run that goes on as another agent.
+pub(crate) fn handed_over(from: &str, to: &str, reason: &str) -> String {
+    let why = match reason {
+        "" => String::new(),
+        reason => format!(": {}", shown::short_line(reason, SHORT)),
+    };
+    format!(
+        "handed over by {} to {}{why}",
+        shown::line(from),
+        shown::line(to)
+    )
+}
+
 pub(crate) fn upgraded(changes: &[String], by: Option<&str>) -> String {
     let by = by.map(|by| format!(" (by {})", shown::line(by)));
     let by = by.unwrap_or_default();

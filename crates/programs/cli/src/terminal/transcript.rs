@@ -290,6 +290,7 @@ fn happened(item: &TranscriptItem) -> String {
         TranscriptItem::TicketEscalated { ticket, to } => describe::escalated(ticket, to),
         TranscriptItem::TicketExpired { ticket } => describe::expired(ticket),
         TranscriptItem::Upgraded { changes, by } => describe::upgraded(changes, by.as_deref()),
+        TranscriptItem::HandedOver { from, to, reason } => describe::handed_over(from, to, reason),
         TranscriptItem::Compacted {
             old_tokens,
             new_tokens,

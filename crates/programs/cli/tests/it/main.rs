@@ -25,6 +25,7 @@ mod engine_states;
 mod errors;
 mod events;
 mod everything;
+mod handoffs;
 mod help;
 mod homes;
 mod interruption;

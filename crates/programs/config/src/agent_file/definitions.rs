@@ -51,6 +51,24 @@ pub(crate) struct Definitions {
 }
 
 impl Definitions {
+    /// The agents that runs of these agents may come to be handed over to, and these, as far as the file has them.
+    pub(crate) fn reached_from<'a>(
+        &'a self,
+        agents: impl IntoIterator<Item = &'a str>,
+    ) -> BTreeMap<&'a str, &'a Agent> {
+        let mut reached = BTreeMap::new();
+        let mut open: Vec<&str> = agents.into_iter().collect();
+        while let Some(name) = open.pop() {
+            if let Some(agent) = self.agents.get(name)
+                && reached.insert(name, agent).is_none()
+            {
+                let next = agent.spec.handoffs.iter();
+                open.extend(next.map(|handoff| handoff.name.as_str()));
+            }
+        }
+        reached
+    }
+
     /// Reads the text of the file at `path`, and the files that it includes. Says what was read, too.
     pub(crate) fn parse(text: &str, path: &Path) -> Result<(Self, Sources), AgentFileError> {
         let mut problems = Problems::default();

@@ -1,6 +1,6 @@
 //! Agents that can be run.
 
-use std::{fmt, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
 use neuron_approvers::Approvers;
 use neuron_executor::Executor;
@@ -93,7 +93,8 @@ impl OpenAgents {
 
     /// Makes the executor of an agent. The definition may be one that an earlier version of the file held, as a run
     /// keeps its definition. Where all agents of the file are open, the executor has every provider of the file that can
-    /// be used here: a run of the agent may have begun with another model.
+    /// be used here: a run of the agent may have begun with another model. It has those of the agents
+    /// [beside](Executor::beside) it that its runs may be handed over to.
     ///
     /// # Errors
     ///
@@ -105,7 +106,22 @@ impl OpenAgents {
             servers,
             options,
         } = &*self.inner;
-        connect::executor(definitions, Some(servers), agent, options)
+        let executor = connect::executor(definitions, Some(servers), agent, options)?;
+        let current = definitions.agents.get(&agent.name);
+        let current = current.into_iter().flat_map(|known| &known.spec.handoffs);
+        let handoffs = agent.handoffs.iter().chain(current);
+        let handed_to = handoffs.map(|handoff| handoff.name.as_str());
+        let mut others = BTreeMap::new();
+        for (name, other) in definitions.reached_from(handed_to) {
+            if name != agent.name && self.missing(other).is_none() {
+                let other = connect::executor(definitions, Some(servers), &other.spec, options)?;
+                others.insert(name.to_owned(), other);
+            }
+        }
+        Ok(match others.is_empty() {
+            true => executor,
+            false => executor.beside(others),
+        })
     }
 
     /// Returns what the commands of each agent that has `bash` may reach here: `workspace (bubblewrap)`, `off`. In the

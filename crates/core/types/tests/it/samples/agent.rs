@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
-    ActivitySettings, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule, LimitOverrides,
-    Limits, Message, ModelRate, OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder,
-    ReminderTrigger, RunRequest, SubAgent, ToolSettings,
+    ActivitySettings, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
+    HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate, OnExpiry, OnHalt,
+    OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
+    ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -109,6 +110,11 @@ pub(crate) fn full() -> AgentSpec {
                 turns: Some(5),
                 ..LimitOverrides::default()
             },
+        }],
+        handoffs: vec![Handoff {
+            name: "billing".into(),
+            description: "Knows the invoices.".into(),
+            conversation: HandedConversation::Summary,
         }],
         max_depth: 3,
         max_children: 50,

@@ -189,6 +189,14 @@ pub(crate) fn events() -> Vec<RunEvent> {
             by: Some("ada".into()),
             signed: true,
         },
+        RunEvent::HandedOver {
+            turn: 2,
+            from: "support".into(),
+            to: "billing".into(),
+            reason: "It is about an invoice.".into(),
+            definition: "sha256:2c3d".into(),
+            signed: true,
+        },
         RunEvent::SignalIgnored {
             name: "decision".into(),
             reason: "missing field `ticket`".into(),

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use neuron_types::{
     AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
-    CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason, Held,
-    Lease, LeaseRequest, Leased, LimitOverrides, Lineage, Milestone, Parent, PendingCall,
-    RawSignals, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState,
-    RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, Tree,
-    UpgradeRequest, UserMessage,
+    CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
+    HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
+    Limits, Lineage, Milestone, Parent, PendingCall, RawSignals, Reported, RunError, RunId,
+    RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion,
+    StepId, TokenCalibration, TokenUsage, Tree, UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -238,6 +238,16 @@ pub(crate) fn state() -> RunState {
         upgrade: Some(UpgradeRequest {
             by: Some("ada".into()),
         }),
+        handover: Some(Handover {
+            to: "billing".into(),
+            reason: "It is about an invoice.".into(),
+            conversation: HandedConversation::Last,
+            found: None,
+        }),
+        handed: Some(Box::new(HandedOver {
+            began_as: "support".into(),
+            limits: Limits::default(),
+        })),
         lineage: Lineage {
             epoch: 1,
             ..Lineage::of(Uuid::from_u128(7))

@@ -78,6 +78,11 @@ pub(crate) fn items() -> Vec<TranscriptItem> {
             changes: vec!["limits".into()],
             by: None,
         },
+        TranscriptItem::HandedOver {
+            from: "support".into(),
+            to: "billing".into(),
+            reason: "It is about an invoice.".into(),
+        },
         TranscriptItem::Compacted {
             old_tokens: 120_000,
             new_tokens: 40_000,

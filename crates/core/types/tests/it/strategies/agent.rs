@@ -1,7 +1,7 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    LimitOverrides, Limits, OnHalt, OnUnknownOutcome, Overrides, Parent, Priority, Reminder,
-    ReminderTrigger, RunRequest, SubAgent, ToolSettings,
+    HandedConversation, Handoff, LimitOverrides, Limits, OnHalt, OnUnknownOutcome, Overrides,
+    Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent, ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -82,6 +82,23 @@ prop_compose! {
     }
 }
 
+pub(crate) fn handed_conversation() -> impl Strategy<Value = HandedConversation> {
+    one_of(&[
+        HandedConversation::Whole,
+        HandedConversation::Summary,
+        HandedConversation::Last,
+    ])
+}
+
+prop_compose! {
+    fn handoff()(
+        [name, description] in [text(), text()],
+        conversation in handed_conversation(),
+    ) -> Handoff {
+        Handoff { name, description, conversation }
+    }
+}
+
 prop_compose! {
     pub(crate) fn bounds()(
         tools in btree_set(text(), 0..3),
@@ -117,11 +134,12 @@ prop_compose! {
         tool_settings in btree_map(text(), tool_settings(), 0..3),
         caller_rules in caller_rules(),
         callers_may_set in btree_set(one_of(&CallerSetting::ALL), 0..4),
-        (subagents, bounds) in (few(sub_agent()), few(bounds())),
+        (subagents, handoffs, bounds) in (few(sub_agent()), few(handoff()), few(bounds())).boxed(),
         [max_depth, max_children] in any::<[u32; 2]>(),
     ) -> AgentSpec {
         AgentSpec {
             subagents,
+            handoffs,
             bounds,
             max_depth,
             max_children,

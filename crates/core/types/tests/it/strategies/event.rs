@@ -244,6 +244,21 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
                     signed,
                 }
             ),
+        (
+            any::<u32>(),
+            [text(), text(), text(), text()],
+            any::<bool>()
+        )
+            .prop_map(|(turn, [from, to, reason, definition], signed)| {
+                RunEvent::HandedOver {
+                    turn,
+                    from,
+                    to,
+                    reason,
+                    definition,
+                    signed,
+                }
+            }),
         (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),
         context_compacted(),
         compaction_failed(),

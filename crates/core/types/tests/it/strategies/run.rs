@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
-    ContextRecord, ExitReason, Halt, HaltReason, Held, Lease, LeaseRequest, Leased, Lineage,
-    Milestone, PendingCall, RawSignals, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase,
-    RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration, Tree,
-    UpgradeRequest, UserMessage,
+    ContextRecord, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease, LeaseRequest,
+    Leased, Lineage, Milestone, PendingCall, RawSignals, Reported, RunError, RunId, RunOutcome,
+    RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion,
+    TokenCalibration, Tree, UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -15,7 +15,7 @@ use proptest::{
 use uuid::Uuid;
 
 use super::{
-    agent::{agent_origin, agent_spec, limit_overrides, parent},
+    agent::{agent_origin, agent_spec, handed_conversation, limit_overrides, limits, parent},
     approval::{open_ticket, ticket},
     decimal,
     event::run_event,
@@ -98,7 +98,7 @@ prop_compose! {
 prop_compose! {
     pub(crate) fn run_status()(
         output in run_output(),
-        last_message in option::of(text()),
+        (last_message, began_as) in (option::of(text()), option::of(text())),
         children in few(child_status()),
         (tree_usage, tree_cost_usd) in (token_usage(), option::of(decimal())),
         started_at in moment(),
@@ -114,6 +114,7 @@ prop_compose! {
             run_id: output.run_id,
             engine: output.engine,
             agent: output.agent,
+            began_as,
             state: output.state,
             turn: output.turns,
             usage: output.usage,
@@ -353,26 +354,43 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn handover()(
+        [to, reason] in [text(), text()],
+        conversation in handed_conversation(),
+    ) -> Handover {
+        Handover { to, reason, conversation, found: None }
+    }
+}
+
+prop_compose! {
+    fn handed_over()(began_as in text(), limits in limits()) -> HandedOver {
+        HandedOver { began_as, limits }
+    }
+}
+
+prop_compose! {
     pub(crate) fn run_state()(
         [turn, tool_calls, mismatches, own_calls] in any::<[u32; 4]>(),
         agent in agent_spec().boxed(),
         conversation in few(message()),
         (tags, lineage, run) in (run_tags(), lineage(), option::of(run_id())),
         (directory, definition) in (option::of(text()), text()),
-        (origin, raised, upgrade) in (
-            option::of(agent_origin().boxed()),
-            limit_overrides().boxed(),
+        (origin, raised, upgrade, handover, handed) in (
+            option::of(agent_origin()),
+            limit_overrides(),
             option::of(option::of(text()).prop_map(|by| UpgradeRequest { by })),
-        ),
+            option::of(handover()),
+            option::of(handed_over()),
+        ).boxed(),
         (observations, scope) in any::<(u64, u16)>(),
         stage in stage().boxed(),
-        (calls, tickets, stray) in (few(pending_call().boxed()), few(open_ticket().boxed()), raw_signals().boxed()),
+        (calls, tickets, stray) in (few(pending_call()), few(open_ticket()), raw_signals()).boxed(),
         (usage, cost_usd) in (token_usage(), option::of(decimal())),
         context in context_record(),
         waited_ms in any::<u64>(),
         (started_at, waiting_since) in (moment(), option::of(moment())),
         (last_text, limit) in (option::of(text()), option::of(exit_reason())),
-        (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())),
+        (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())).boxed(),
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
         ([halts, turns_again], in_flight) in any::<([u32; 2], Option<u32>)>(),
         outbox in few(run_event().boxed()),
@@ -389,6 +407,8 @@ prop_compose! {
             origin,
             raised,
             upgrade,
+            handover,
+            handed: handed.map(Box::new),
             lineage,
             tree,
             budget,

@@ -140,7 +140,7 @@ pub(crate) fn has_parts_of(file: &Definitions, agent: &AgentSpec) -> bool {
             .iter()
             .all(|name| file.providers.contains_key(*name))
         && tools.all(|name| {
-            if agent.subagent(name).is_some() {
+            if agent.subagent(name).is_some() || agent.handoff(name).is_some() {
                 return true;
             }
             let server = server_of(name);
@@ -162,9 +162,10 @@ fn other_tools(
     let mut tools = Vec::new();
     for tool in &agent.head.tools {
         let is_builtin = NAMED_TOOLS.contains(&tool.name.as_str());
-        // The loop starts agents.
-        let is_starter = agent.subagent(&tool.name).is_some();
-        if is_builtin || is_starter || mcp::is_without(file, servers, &tool.name) {
+        // The loop starts agents, and hands runs over to them.
+        let is_of_loop =
+            agent.subagent(&tool.name).is_some() || agent.handoff(&tool.name).is_some();
+        if is_builtin || is_of_loop || mcp::is_without(file, servers, &tool.name) {
             continue;
         }
         let found = mcp::tool(file, servers, agent, &tool.name)?;

@@ -34,7 +34,10 @@ pub(crate) async fn start(
     file: &mut Definitions,
     options: &OpenOptions,
 ) -> Result<Servers, AgentFileError> {
-    let wanted = wanted(file, &options.wanted)?;
+    let mut wanted = wanted(file, &options.wanted)?;
+    let handed_to = options.handed_to.iter().map(String::as_str);
+    let reached = file.reached_from(handed_to);
+    wanted.extend(reached.values().flat_map(|agent| agent.mcp.iter().cloned()));
     let specs = file
         .mcp
         .keys()
@@ -67,14 +70,16 @@ fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, Agent
         Wanted::Agents(names) => {
             let mut servers = BTreeSet::new();
             for name in names {
-                servers.extend(file.agent(name)?.mcp.iter().cloned());
+                file.agent(name)?;
             }
+            let reached = file.reached_from(names.iter().map(String::as_str));
+            servers.extend(reached.values().flat_map(|agent| agent.mcp.iter().cloned()));
             servers
         }
         Wanted::Tools(names) => servers_of(names).collect(),
         Wanted::ToolsAnd(names, agent) => {
-            let current = file.agents.get(agent);
-            let current = current.into_iter().flat_map(|agent| &agent.mcp);
+            let current = file.reached_from([agent.as_str()]);
+            let current = current.values().flat_map(|agent| &agent.mcp);
             // What the file has no more, the definition that it has does not need.
             let own = servers_of(names).filter(|name| file.mcp.contains_key(name));
             own.chain(current.cloned()).collect()

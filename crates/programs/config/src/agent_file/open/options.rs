@@ -23,6 +23,8 @@ pub struct OpenOptions {
     pub(crate) environment: Arc<dyn Environment + Send + Sync>,
     pub(crate) person: Option<Arc<dyn McpClientHandler>>,
     pub(crate) wanted: Wanted,
+    /// The agents that the definition which is wanted may be handed over to.
+    pub(crate) handed_to: Vec<String>,
     /// Of all that is opened with clones of this.
     pub(crate) limiters: Limiters,
     pub(crate) protected: Protected,
@@ -55,6 +57,7 @@ impl OpenOptions {
             environment: Arc::new(ProcessEnvironment),
             person: None,
             wanted: Wanted::All,
+            handed_to: Vec::new(),
             limiters: Limiters::default(),
             protected: Protected::default(),
             notices: None,
@@ -123,7 +126,7 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the agents of these names alone. Default is all.
+    /// Opens the agents of these names alone, and those that their runs may be handed over to. Default is all.
     pub fn agents(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.wanted = Wanted::Agents(names.into_iter().map(Into::into).collect());
         self
@@ -134,7 +137,7 @@ impl OpenOptions {
     pub fn definition(mut self, agent: &AgentSpec) -> Self {
         let tools = agent.head.tools.iter();
         self.wanted = Wanted::Tools(tools.map(|tool| tool.name.clone()).collect());
-        self
+        self.handing_over(agent)
     }
 
     /// As [`definition`](Self::definition), for a run that adopts the definition that the file has now, or has done so.
@@ -142,6 +145,12 @@ impl OpenOptions {
         let tools = agent.head.tools.iter();
         let tools = tools.map(|tool| tool.name.clone()).collect();
         self.wanted = Wanted::ToolsAnd(tools, agent.name.clone());
+        self.handing_over(agent)
+    }
+
+    fn handing_over(mut self, agent: &AgentSpec) -> Self {
+        let handoffs = agent.handoffs.iter();
+        self.handed_to = handoffs.map(|handoff| handoff.name.clone()).collect();
         self
     }
 }

@@ -6,13 +6,13 @@ use std::{
 };
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Limits, Priority, RequestHead, SubAgent,
-    SystemPrompt,
+    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Handoff, Limits, Priority, RequestHead,
+    SubAgent, SystemPrompt,
 };
 
 use crate::agent_file::{
     tables::{
-        activity, context, limits, mcp_names,
+        activity, context, handoffs, limits, mcp_names,
         models::{self, Known},
         on, places, rules,
         steps::{self, AgentTools},
@@ -26,7 +26,7 @@ use crate::agent_file::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Agent {
     pub(crate) spec: AgentSpec,
-    /// What others are told of it that may start it.
+    /// What others are told of it that may start it, or hand a run over to it.
     pub(crate) description: Option<String>,
     pub(crate) workplace: Workplace,
     /// The MCP servers whose tools it has.
@@ -34,9 +34,10 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 32] = [
+const KEYS: [&str; 33] = [
     "description",
     "subagents",
+    "handoffs",
     "max_depth",
     "max_children",
     "lease",
@@ -111,7 +112,7 @@ pub(crate) fn read(
     let places = agents.iter();
     let places = places.map(|(name, agent)| (name.as_str(), &agent.workplace));
     places::check(&tables, &places.collect());
-    describe_subagents(&mut agents);
+    describe_others(&mut agents);
     agents
 }
 
@@ -192,6 +193,7 @@ fn read_one(
         tool_settings: tool_tables.settings,
         team: None,
         subagents: subagents::read(table, names),
+        handoffs: handoffs::read(table, name, names),
         max_depth: table
             .count_or_none("max_depth")
             .unwrap_or(default.max_depth),
@@ -263,8 +265,8 @@ fn read_limits(agent: &Table<'_>) -> Limits {
     }
 }
 
-/// Says to the agents what those are for that they may start, and gives them their tools.
-fn describe_subagents(agents: &mut BTreeMap<String, Agent>) {
+/// Says to the agents what those are for that they may start or hand a run over to, and gives them their tools.
+fn describe_others(agents: &mut BTreeMap<String, Agent>) {
     let told: BTreeMap<String, _> = agents
         .iter()
         .map(|(name, agent)| {
@@ -280,10 +282,18 @@ fn describe_subagents(agents: &mut BTreeMap<String, Agent>) {
                 subagent.input.clone_from(input);
             }
         }
-        if !subagents.is_empty() {
-            let tools = subagents.iter().map(SubAgent::definition);
+        let mut handoffs = std::mem::take(&mut agent.spec.handoffs);
+        for handoff in &mut handoffs {
+            if let Some((description, _)) = told.get(&handoff.name) {
+                handoff.description = description.clone().unwrap_or_default();
+            }
+        }
+        if !subagents.is_empty() || !handoffs.is_empty() {
+            let starters = subagents.iter().map(SubAgent::definition);
+            let tools = starters.chain(handoffs.iter().map(Handoff::definition));
             agent.spec.head_mut().tools.extend(tools);
         }
         agent.spec.subagents = subagents;
+        agent.spec.handoffs = handoffs;
     }
 }

@@ -5,6 +5,7 @@ use neuron_types::{AskRule, CallPattern};
 
 use crate::agent_file::{
     tables::{
+        handoffs::is_transfer,
         mcp_names,
         subagents::is_starter,
         tools::{is_tool, registry},
@@ -112,7 +113,7 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     if server.is_some_and(|server| servers.contains(&server)) {
         return true;
     }
-    if is_starter(agent, name.value) {
+    if is_starter(agent, name.value) || is_transfer(agent, name.value) {
         return true;
     }
     if pattern.names_tool() {

@@ -1,0 +1,63 @@
+//! The agents that the runs of an agent may be handed over to: `handoffs`.
+
+use neuron_types::{HandedConversation, Handoff};
+
+use crate::agent_file::text::table::{Entry, Table, Text};
+
+const KEY: &str = "handoffs";
+const WANTED: &str =
+    "a list of names in quotes, or tables as { name = \"…\", conversation = \"summary\" }";
+
+const CONVERSATIONS: [(&str, HandedConversation); 3] = [
+    ("whole", HandedConversation::Whole),
+    ("summary", HandedConversation::Summary),
+    ("last", HandedConversation::Last),
+];
+
+/// The entries of the agent of this name, those that name other agents of the file. What is said of these comes later.
+pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff> {
+    let mut handoffs: Vec<Handoff> = Vec::new();
+    for entry in agent.entries(KEY, WANTED) {
+        let Some((name, handoff)) = read_entry(&entry) else {
+            continue;
+        };
+        // What [defaults] name is checked with each agent that has it.
+        if !names.contains(&name.value) && !agent.is_defaults() {
+            agent.unknown_value("agent", KEY, name, names);
+        } else if name.value == own && !agent.is_defaults() {
+            agent.problem(KEY, name.offset, "names the agent itself");
+        } else if handoffs.iter().any(|known| known.name == name.value) {
+            agent.problem(KEY, name.offset, "names an agent twice");
+        } else {
+            handoffs.push(handoff);
+        }
+    }
+    handoffs
+}
+
+fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, Handoff)> {
+    match entry {
+        Entry::Text(name) => Some((*name, Handoff::new(name.value))),
+        Entry::Table(table) => {
+            const CONVERSATION: &str = "conversation";
+            table.expect_keys(&["name", CONVERSATION]);
+            if !table.has("name") {
+                table.missing("name = \"…\"");
+            }
+            let name = table.text("name")?;
+            let word = table.text(CONVERSATION);
+            let chosen = word.and_then(|word| table.choose(CONVERSATION, word, &CONVERSATIONS));
+            let handoff = Handoff {
+                conversation: chosen.unwrap_or_default(),
+                ..Handoff::new(name.value)
+            };
+            Some((name, handoff))
+        }
+    }
+}
+
+/// Whether a tool hands runs of this agent over to another one.
+pub(crate) fn is_transfer(agent: &Table<'_>, tool: &str) -> bool {
+    let name = tool.strip_prefix(Handoff::PREFIX);
+    name.is_some_and(|name| agent.lists(KEY, name))
+}
