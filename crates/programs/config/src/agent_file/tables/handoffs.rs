@@ -2,9 +2,13 @@
 
 use neuron_types::{HandedConversation, Handoff};
 
-use crate::agent_file::text::table::{Entry, Table, Text};
+use crate::agent_file::{
+    tables::subagents,
+    text::table::{Entry, Table, Text},
+};
 
-const KEY: &str = "handoffs";
+/// The key.
+pub(crate) const KEY: &str = "handoffs";
 const WANTED: &str =
     "a list of names in quotes, or tables as { name = \"…\", conversation = \"summary\" }";
 
@@ -33,6 +37,11 @@ pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff>
         }
     }
     handoffs
+}
+
+/// The names that an agent lists, with their places.
+pub(crate) fn listed<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
+    subagents::names_in(agent, KEY, WANTED)
 }
 
 fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, Handoff)> {

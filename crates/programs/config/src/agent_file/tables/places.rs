@@ -1,11 +1,11 @@
-//! Where an agent works that others may start: in no wider place than theirs.
+//! Where an agent works that others may start, or hand their runs over to: in no wider place than theirs.
 
 use std::collections::BTreeMap;
 
 use neuron_sandbox::Sandbox;
 
 use crate::agent_file::{
-    tables::{sandbox, subagents, tools::Workplace},
+    tables::{handoffs, sandbox, subagents, tools::Workplace},
     text::table::{Table, dotted},
 };
 
@@ -16,7 +16,12 @@ pub(crate) fn check(tables: &[(&str, Table<'_>)], places: &BTreeMap<&str, &Workp
         let Some(lead) = places.get(name) else {
             continue;
         };
-        for listed in subagents::listed(table) {
+        let started = subagents::listed(table).into_iter();
+        let started = started.map(|listed| (subagents::KEY, listed));
+        // A run that is handed over works in another place, too.
+        let next = handoffs::listed(table).into_iter();
+        let next = next.map(|listed| (handoffs::KEY, listed));
+        for (key, listed) in started.chain(next) {
             let helper = places.get(listed.value);
             if let Some(wider) = helper.and_then(|helper| helper.wider_than(lead)) {
                 let (lead, helper) = (place_of(name), place_of(listed.value));
@@ -24,7 +29,7 @@ pub(crate) fn check(tables: &[(&str, Table<'_>)], places: &BTreeMap<&str, &Workp
                     "names an agent that works in a wider place: {} in {helper} than in {lead}; {} in {helper}",
                     wider.what, wider.advice
                 );
-                table.problem(subagents::KEY, listed.offset, &message);
+                table.problem(key, listed.offset, &message);
             }
         }
     }

@@ -32,7 +32,12 @@ pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
 
 /// The names that an agent lists, with their places.
 pub(crate) fn listed<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
-    let entries = agent.entries(KEY, WANTED).into_iter();
+    names_in(agent, KEY, WANTED)
+}
+
+/// The names in the list at this key, with their places.
+pub(crate) fn names_in<'a>(agent: &Table<'a>, key: &str, wanted: &str) -> Vec<Text<'a>> {
+    let entries = agent.entries(key, wanted).into_iter();
     entries
         .filter_map(|entry| match entry {
             Entry::Text(name) => Some(name),

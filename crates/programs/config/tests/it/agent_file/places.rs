@@ -95,3 +95,12 @@ fn each_agent_on_the_way_to_a_wider_one_is_looked_at() {
     );
     assert!(told.contains("[agents.deep]"), "{told}");
 }
+
+#[test]
+fn a_run_is_handed_over_to_no_wider_place() {
+    let file = file("sandbox = \"read-only\"", "sandbox = \"off\"");
+    let error = parse(&file.replace("subagents", "handoffs")).unwrap_err();
+    let told = error.to_string();
+    let named = "handoffs in [agents.lead] names an agent that works in a wider place";
+    assert!(told.contains(named), "{told}");
+}
