@@ -446,9 +446,9 @@ impl Executor {
     #[must_use]
     pub fn as_given(&self, mut agent: AgentSpec) -> AgentSpec {
         agent.signed = self.knows_approvers();
-        agent.rates = self.inner.prices.rates(agent.head.models());
+        agent.rates = self.inner.prices.rates(agent.models());
         for member in agent.team.iter_mut().flatten() {
-            member.rates = self.inner.prices.rates(member.head.models());
+            member.rates = self.inner.prices.rates(member.models());
         }
         agent
     }

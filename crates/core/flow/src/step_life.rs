@@ -202,6 +202,9 @@ impl StepLife {
     ) -> Result<Again, StepFailure> {
         self.looks = 0;
         let since = *self.since.get_or_insert(at);
+        let is_lost = terms.held.is_some() && failure.kind == FailureKind::Timeout;
+        // Nobody knows what an attempt used that did not end in time.
+        let failure = failure.with_spent(Spent::of_lost(u32::from(is_lost)));
         let failure = failure.with_spent(self.spent());
         (self.spent, self.lost) = (None, 0);
         let jitter = Jitter::new(terms.run_id, terms.nonce, terms.step);

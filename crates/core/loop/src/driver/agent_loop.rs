@@ -182,12 +182,13 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             let told = self.door.start(step.into());
             match self.door.next(&[told], &[]).await {
                 Ok(Observed::Ended(_, End::Effect(Ok(_)))) => {}
-                // The run is put away or cancelled, and not the other one gone.
                 Ok(Observed::Ended(_, End::Effect(Err(failure))))
-                    if failure.kind == FailureKind::Cancelled => {}
-                Ok(Observed::Ended(_, End::Effect(Err(_)))) => {
+                    if failure.kind == FailureKind::InvalidRequest =>
+                {
                     self.feed(Observation::NotTold { run })?;
                 }
+                // It may be there: it is asked again when it is time.
+                Ok(Observed::Ended(_, End::Effect(Err(_)))) => {}
                 Ok(other) => return Err(other.unexpected()),
                 Err(DurableError::Cancelled { reason }) => {
                     self.cancel(reason).await?;
@@ -318,6 +319,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
                 self.time_over(Spent::default())
             }
             Observed::Ended(handle, End::Deadline) if self.lease.ends(handle) => {
+                // What they have said already counts.
+                let names: Vec<&str> = self.tree_signals().collect();
+                while let Some(signal) = self.door.poll(&names).await? {
+                    self.take_signal(signal)?;
+                }
                 self.feed(Observation::LeaseDue)?;
                 Ok(Progress::Other)
             }

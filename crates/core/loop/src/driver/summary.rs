@@ -101,8 +101,14 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
             head.model.clone_from(&agent.head.model);
             head.fallback_models.clone_from(&agent.head.fallback_models);
         }
+        let spent = self.made().spent.clone();
+        let held = self.machine.hold_for_summary(&request, &spent)?;
+        if let Some(held) = held {
+            request.head_mut().max_tokens = Some(held.output);
+        }
         let options = ActivityOptions {
             step: self.next_step(),
+            held,
             ..self.machine.model_options()
         };
         let step = Step::new(Effect::Summary(request), options);

@@ -292,7 +292,7 @@ impl AgentMachine {
             Observation::TicketsLapsed => self.tickets_lapsed(now),
         }
         if !self.state.budget.requests.is_empty() {
-            self.serve(now);
+            self.serve_or_withdraw(now);
         }
         self.state.observations += 1;
         Ok(())

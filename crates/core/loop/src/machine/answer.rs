@@ -27,7 +27,7 @@ impl AgentMachine {
     pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
         self.charge_lost(response.spent_before.as_deref());
         self.state.budget.again = 0;
-        let is_lowered = self.settle_call(&response.usage, response.cost_usd);
+        let lowered = self.settle_call(&response.usage, response.cost_usd);
         self.leave_answer();
         let text = Some(response.message.text()).filter(|text| !text.is_empty());
         self.spend(&response.usage, response.cost_usd);
@@ -55,14 +55,14 @@ impl AgentMachine {
             | StopReason::MaxTokens
             | StopReason::StopSequence
             | StopReason::Compaction
-            | StopReason::PauseTurn => self.take_answer(response, text, is_lowered, now),
+            | StopReason::PauseTurn => self.take_answer(response, text, lowered, now),
             _ => self.ended_oddly("a reason of a newer build", now),
         }
     }
 
     pub(crate) fn model_failed(&mut self, failure: StepFailure, now: DateTime<Utc>) {
         self.charge_lost(failure.spent.as_deref());
-        self.charge_call(is_lost(failure.kind));
+        self.release_call();
         self.leave_answer();
         let turn = self.state.turn;
         self.spend_on_failures(failure.spent.as_deref());
@@ -163,7 +163,7 @@ impl AgentMachine {
         &mut self,
         response: CompletionResponse,
         text: Option<String>,
-        is_lowered: bool,
+        lowered: Option<u64>,
         now: DateTime<Utc>,
     ) {
         let CompletionResponse {
@@ -199,8 +199,10 @@ impl AgentMachine {
         let turn = self.state.turn;
         self.emit(RunEvent::TurnEnded { turn });
         match stop_reason {
-            StopReason::MaxTokens if is_lowered => self.cut_at_budget(now),
-            StopReason::MaxTokens => self.end(ExitReason::MaxTokens, None),
+            StopReason::MaxTokens => match lowered {
+                Some(most) => self.cut_at_budget(most, now),
+                None => self.end(ExitReason::MaxTokens, None),
+            },
             StopReason::PauseTurn | StopReason::Compaction => self.continue_answer(now),
             _ => {
                 self.state.context.continuations = 0;
@@ -222,14 +224,17 @@ impl AgentMachine {
         }
     }
 
-    /// The answer was cut where the budget ended: it goes on if there is more.
-    fn cut_at_budget(&mut self, now: DateTime<Utc>) {
-        let Room::Short(shortage) = self.room() else {
-            // What is left is too little for the answer, and more than one may do with.
-            return self.end(ExitReason::MaxTokens, None);
-        };
-        if !shortage.is_leased && !self.asks_about_limits() {
-            return self.end(shortage.limit, None);
+    /// The answer was cut at so many tokens, which is where the budget ended: it goes on if there is more.
+    fn cut_at_budget(&mut self, most: u64, now: DateTime<Utc>) {
+        match self.room() {
+            Room::Short(shortage) if !shortage.is_leased && !self.asks_about_limits() => {
+                return self.end(shortage.limit, None);
+            }
+            // What is left is less than it had, and more than one may do with.
+            Room::For(held) if held.output <= most => {
+                return self.end(ExitReason::MaxTokens, None);
+            }
+            Room::Short(_) | Room::For(_) | Room::Unbounded => {}
         }
         self.push(Message::user(
             "The answer was cut where the budget ended. There is more now: go on.",
@@ -320,11 +325,6 @@ impl AgentMachine {
         let mut blocks = answers.flat_map(|message| &message.content);
         blocks.any(|block| matches!(block, ContentBlock::ToolUse { id: known, .. } if known == id))
     }
-}
-
-/// Whether nobody knows what a call used that failed so.
-const fn is_lost(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::Timeout)
 }
 
 /// What the model reads after an answer that is not of the form that was asked for.

@@ -258,10 +258,16 @@ impl AgentMachine {
         }
         self.state.tickets.clear();
         self.state.in_flight = None;
+        self.release_call();
         self.state.halt = None;
         self.state.overdue = None;
         self.push_results();
         self.give_up_children();
+        // Nobody is asked or answered any more.
+        self.state.budget.requests.clear();
+        self.state.budget.to_tell.clear();
+        self.state.budget.asks_person = false;
+        self.state.tree.is_waiting = false;
         self.state.handover = None;
         if self.state.upgrade.take().is_some() {
             self.ignore_upgrade("the run ended before its next turn");

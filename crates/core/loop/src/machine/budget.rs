@@ -1,8 +1,9 @@
 //! What a run may still use: what its limits and its lease leave, and what a model call takes of it at most.
 
 use neuron_types::{
-    Allowance, Amount, ContentBlock, ContentItem, ExitReason, Held, ImageSource, Message,
-    ModelRate, RunEvent, Spent, ThinkingConfig, TokenUsage, json_bytes,
+    Allowance, Amount, CompletionRequest, ContentBlock, ContentItem, ExitReason, FailureKind, Held,
+    ImageSource, Message, ModelRate, RequestHead, RunEvent, Spent, StepFailure, ThinkingConfig,
+    TokenUsage, json_bytes,
 };
 use rust_decimal::Decimal;
 
@@ -106,11 +107,48 @@ impl AgentMachine {
             return Room::Unbounded;
         }
         let call = self.next_call();
-        let (own, leased) = (self.left_of(own), self.left_of(leased));
-        let short_of_own = call.short_of(own, false);
-        match short_of_own.or_else(|| call.short_of(leased, true)) {
+        let committed = self.used().plus(self.given());
+        let short_of_own = call.short_of(own, committed, false);
+        match short_of_own.or_else(|| call.short_of(leased, committed, true)) {
             Some(shortage) => Room::Short(shortage),
-            None => Room::For(call.held_in(own.and(leased))),
+            None => Room::For(call.held_in(own.and(leased).without(committed))),
+        }
+    }
+
+    /// What may be put aside for a model call of a context strategy, after such calls used so much: nothing in a run without a
+    /// budget.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for it.
+    pub(crate) fn hold_for_summary(
+        &self,
+        request: &CompletionRequest,
+        spent: &Spent,
+    ) -> Result<Option<Held>, StepFailure> {
+        let bound = self.limited().and(self.granted());
+        if bound.is_unbounded() {
+            return Ok(None);
+        }
+        let bytes = json_bytes(request).unwrap_or_default();
+        let most = request.max_tokens.unwrap_or(MOST_OUTPUT);
+        let call = CallSize {
+            input: u64::try_from(bytes).unwrap_or(u64::MAX),
+            least: LEAST_OUTPUT.min(most),
+            most,
+            rate: self.rate_of(&request.head),
+        };
+        let spent = Amount {
+            tokens: spent.usage.total(),
+            cost_usd: spent.cost_usd.unwrap_or_default(),
+        };
+        let committed = self.used().plus(self.given()).plus(spent);
+        match call.short_of(bound, committed, false) {
+            Some(_) => {
+                let message = "the budget has no room for the call";
+                Err(StepFailure::new(FailureKind::InvalidRequest, message))
+            }
+            None => Ok(Some(call.held_in(bound.without(committed)))),
         }
     }
 
@@ -127,7 +165,7 @@ impl AgentMachine {
             input: self.most_input(),
             least: least.min(most),
             most,
-            rate: self.rate(),
+            rate: self.rate_of(head),
         }
     }
 
@@ -152,10 +190,10 @@ impl AgentMachine {
         known.tokens.saturating_add(bytes)
     }
 
-    /// What the dearest of the run's models costs; `None` where one's price is not known.
-    fn rate(&self) -> Option<ModelRate> {
+    /// What the dearest of the models of a request costs; `None` where one's price is not known.
+    fn rate_of(&self, head: &RequestHead) -> Option<ModelRate> {
         let agent = &self.state.agent;
-        let rates = agent.head.models().map(|model| {
+        let rates = head.models().map(|model| {
             let mut known = agent.rates.iter();
             known.find(|rate| rate.model == model)
         });
@@ -170,30 +208,29 @@ impl AgentMachine {
             })
     }
 
-    /// These are said to the model, too: its answer may have so much less.
-    pub(crate) fn hold_for(&mut self, messages: &[Message]) {
-        let bytes = messages.iter().map(bytes_of);
-        let bytes = bytes.fold(0_usize, usize::saturating_add);
-        if let Some(held) = &mut self.state.budget.held {
-            let output = held.output;
-            held.output = output
-                .saturating_sub(u64::try_from(bytes).unwrap_or(u64::MAX))
-                .max(1);
+    /// More is said to the model than something was put aside for.
+    pub(crate) fn hold_again(&mut self) {
+        if let Some(before) = self.state.budget.held.take() {
+            self.state.budget.held = match self.room() {
+                Room::For(held) => Some(held),
+                _ => Some(before),
+            };
         }
     }
 
-    /// The model call has ended, and used so much: nothing is put aside for it any more. Returns whether its answer might have
-    /// been longer with a larger budget.
-    pub(crate) fn settle_call(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) -> bool {
+    /// The model call has ended, and used so much: nothing is put aside for it any more. Returns how many tokens its answer
+    /// might have, if it might have had more with a larger budget.
+    pub(crate) fn settle_call(
+        &mut self,
+        usage: &TokenUsage,
+        cost_usd: Option<Decimal>,
+    ) -> Option<u64> {
         let most = self.next_call().most;
-        let Some(Held {
+        let Held {
             amount: held,
             output,
             ..
-        }) = self.state.budget.held.take()
-        else {
-            return false;
-        };
+        } = self.state.budget.held.take()?;
         let used = Amount {
             tokens: usage.total(),
             cost_usd: cost_usd.unwrap_or_default(),
@@ -203,18 +240,19 @@ impl AgentMachine {
             let turn = self.state.turn;
             self.emit(RunEvent::CallExceeded { turn, held, used });
         }
-        output < most
+        (output < most).then_some(output)
     }
 
-    /// The model call was given up: it is charged what was put aside for it, if it was made.
-    pub(crate) fn charge_call(&mut self, is_made: bool) {
-        let held = self.state.budget.held.take();
-        if let Some(Held {
-            amount: charged, ..
-        }) = held.filter(|_| is_made)
-        {
-            self.charge(1, charged);
+    /// The model call was given up while it was under way: it is charged what was put aside for an attempt at it.
+    pub(crate) fn charge_call(&mut self) {
+        if let Some(Held { amount, .. }) = self.state.budget.held.take() {
+            self.charge(1, amount);
         }
+    }
+
+    /// No model call is made for which something was put aside.
+    pub(crate) fn release_call(&mut self) {
+        self.state.budget.held = None;
     }
 
     /// So many attempts at the model call were lost, before the one that ended: each is charged what was put aside for one.
@@ -258,8 +296,9 @@ impl CallSize {
         }
     }
 
-    /// What the call lacks where so much is free.
-    fn short_of(&self, free: Allowance, is_leased: bool) -> Option<Shortage> {
+    /// What the call lacks where so much may be used, of which so much is given away.
+    fn short_of(&self, bound: Allowance, committed: Amount, is_leased: bool) -> Option<Shortage> {
+        let free = bound.without(committed);
         let least = match is_leased {
             true => self.least.max(LEAST_LEASED.min(self.most)),
             false => self.least,
@@ -275,16 +314,12 @@ impl CallSize {
             (false, _) => ExitReason::MaxTokens,
             (true, false) => ExitReason::MaxCost,
         };
-        let free = free.all();
         let more = |amount: Amount| {
-            let cost = match self.rate {
+            let cost_usd = match self.rate {
                 Some(_) => amount.cost_usd,
                 None => LEAST_MONEY,
             };
-            Amount {
-                tokens: amount.tokens.saturating_sub(free.tokens),
-                cost_usd: cost.saturating_sub(free.cost_usd).max(Decimal::ZERO),
-            }
+            bound.lacking(committed.plus(Amount { cost_usd, ..amount }))
         };
         Some(Shortage {
             limit,

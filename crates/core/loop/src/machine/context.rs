@@ -57,10 +57,10 @@ impl AgentMachine {
         if messages.is_empty() {
             return;
         }
-        self.hold_for(&messages);
         for message in messages {
             self.push(message);
         }
+        self.hold_again();
         let tokens = self.tokens_with(estimate);
         if self.state.context.estimated == 0 {
             // The conversation was just compacted: what it has grown by until the next report nobody knows.

@@ -53,6 +53,14 @@ impl AgentMachine {
 
     /// Nothing goes on until a person decides.
     fn halt(&mut self, reason: HaltReason, now: DateTime<Utc>) {
+        if self.state.halt.is_some() {
+            // What a person is asked already has to be decided first.
+            return;
+        }
+        if let Some(lease) = &mut self.state.budget.lease {
+            // When it goes on, it asks again for what it needs then.
+            lease.is_waiting = false;
+        }
         self.state.halts = self.state.halts.saturating_add(1);
         let ticket = self.ticket_about(&reason, now);
         self.state.halt = Some(Halt {
@@ -174,7 +182,19 @@ impl AgentMachine {
 
     /// Takes why the run goes no further, if this ticket is about it.
     pub(crate) fn take_halt(&mut self, ticket: &str) -> Option<Halt> {
-        self.state.halt.take_if(|halt| halt.ticket == ticket)
+        let halt = self.state.halt.take_if(|halt| halt.ticket == ticket)?;
+        self.state.budget.asks_person = false;
+        Some(halt)
+    }
+
+    /// What a person was asked about is so no more: the run goes on.
+    pub(crate) fn withdraw_halt(&mut self, now: DateTime<Utc>) {
+        if let Some(Halt { ticket, .. }) = self.state.halt.take() {
+            self.close_ticket(&ticket);
+            self.emit(RunEvent::ApprovalExpired { ticket });
+            self.stop_waiting(now);
+            self.resume_halted(now);
+        }
     }
 
     /// Goes on as a person chose.

@@ -132,8 +132,9 @@ impl AgentMachine {
 
     /// Nobody waits for the model's call any more, or for what finds a definition: it is made again if the run goes on.
     pub(crate) fn leave_answer(&mut self) {
-        let is_made = self.state.in_flight.take().is_some();
-        self.charge_call(is_made);
+        if self.state.in_flight.take().is_some() {
+            self.charge_call();
+        }
     }
 
     /// The steps of [`starting`](Self::starting) are being started.

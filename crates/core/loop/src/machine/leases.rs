@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     Allowance, Amount, Child, ChildEnd, Effect, ExitReason, FailureKind, LeaseGrant, LeaseRequest,
-    Leased, Parent, RunError, RunEvent, RunId, RunSignal, Stage, Step, signal,
+    Leased, Parent, RunError, RunEvent, RunId, RunSignal, Stage, Step, TokenUsage, signal,
 };
 use serde::Serialize;
 
@@ -22,7 +22,13 @@ impl AgentMachine {
     /// Takes the room for a model call. Returns whether there is any: if not, the run has ended, waits for a person, or has
     /// asked the run above.
     pub(crate) fn hold_call(&mut self, now: DateTime<Utc>) -> bool {
-        match self.room() {
+        self.release_call();
+        let room = self.room();
+        if matches!(room, Room::Short(_)) && self.state.context.overflowed {
+            // The conversation is made smaller once more before the call: no two steps of a run have one id.
+            self.skip_turn();
+        }
+        match room {
             Room::Unbounded => true,
             Room::For(held) => {
                 self.state.budget.held = Some(held);
@@ -131,6 +137,7 @@ impl AgentMachine {
         let Some(child) = children.find(|child| child.run == *run) else {
             return;
         };
+        let reserved = child.leased;
         let message = "it was ended from outside, and nobody knows what it came to";
         let error = RunError {
             kind: FailureKind::Terminated,
@@ -142,11 +149,14 @@ impl AgentMachine {
             exit_reason: ExitReason::Terminated,
             output: None,
             error: Some(error),
-            usage: Default::default(),
-            cost_usd: Some(Default::default()),
-            reserved: child.leased,
+            usage: TokenUsage::default(),
+            cost_usd: self.cost_of_lost(),
+            reserved,
         };
         self.child_ended(&end, now);
+        // If it is there after all, it does not go on beside one that is started in its place.
+        let cancel = RunSignal::cancel(run.clone(), "the run that started it heard nothing of it");
+        self.state.budget.to_tell.push(cancel);
     }
 
     /// A run below asks for more, or whether this one is there.
@@ -230,9 +240,9 @@ impl AgentMachine {
                     self.answer_lease(&request, Some(reason.to_owned()));
                 }
                 (Source::Above, None) => {
-                    let short = lacking(free, request.need);
+                    let short = free.lacking(request.need);
                     let is_asked = self.is_asking();
-                    let want = lacking(free, request.want);
+                    let want = free.lacking(request.want);
                     self.state.budget.requests.push(request);
                     if !is_asked {
                         self.ask_above(short, want, now);
@@ -242,10 +252,20 @@ impl AgentMachine {
                     self.state.budget.requests.push(request);
                     if self.may_halt() {
                         self.reach_limit(limit, now);
+                        self.state.budget.asks_person = self.state.halt.is_some();
                     }
                 }
                 (Source::None(reason), _) => self.answer_lease(&request, Some(reason)),
             }
+        }
+    }
+
+    /// Answers what can be answered now. What a person was asked about is withdrawn if nothing needs it any more.
+    pub(crate) fn serve_or_withdraw(&mut self, now: DateTime<Utc>) {
+        self.serve(now);
+        if self.state.budget.asks_person && self.state.budget.requests.is_empty() {
+            self.state.budget.asks_person = false;
+            self.withdraw_halt(now);
         }
     }
 
@@ -350,9 +370,10 @@ impl AgentMachine {
             .clone()
             .filter(|it| is_due(own_due_at(it)))
         {
+            let is_late = is_late(own_due_at(&lease), lease.lease.within, now);
             match lease.asked_at {
-                Some(_) => self.abandon(),
-                None => self.ask_again(now),
+                Some(_) if !is_late => self.abandon(),
+                _ => self.ask_again(now),
             }
         }
         let within = self.state.agent.lease;
@@ -362,9 +383,10 @@ impl AgentMachine {
             .cloned()
             .collect();
         for child in due {
+            let is_late = is_late(child_due_at(&child, within), within, now);
             match child.looked_at {
-                Some(_) => self.lose_child(&child.run, now),
-                None => self.look_at(&child.run, now),
+                Some(_) if !is_late => self.lose_child(&child.run, now),
+                _ => self.look_at(&child.run, now),
             }
         }
     }
@@ -440,30 +462,20 @@ fn bounded(allowance: Allowance, amount: Amount) -> Allowance {
     }
 }
 
-/// What one grants is not taken back, and what is not bounded stays so.
+/// What was granted is not taken back. What is bounded since then is from then on, and what is not any more is not.
 fn larger(known: Allowance, granted: Allowance) -> Allowance {
     Allowance {
-        tokens: known
-            .tokens
-            .zip(granted.tokens)
-            .map(|(one, other)| one.max(other)),
-        cost_usd: known
-            .cost_usd
-            .zip(granted.cost_usd)
-            .map(|(one, other)| one.max(other)),
+        tokens: larger_of(known.tokens, granted.tokens),
+        cost_usd: larger_of(known.cost_usd, granted.cost_usd),
     }
 }
 
-/// How much more is needed than is free.
-fn lacking(free: Allowance, amount: Amount) -> Amount {
-    let left = free.all();
-    Amount {
-        tokens: amount.tokens.saturating_sub(left.tokens),
-        cost_usd: amount
-            .cost_usd
-            .saturating_sub(left.cost_usd)
-            .max(Amount::ZERO.cost_usd),
-    }
+fn larger_of<T: Ord>(known: Option<T>, granted: Option<T>) -> Option<T> {
+    let granted = granted?;
+    Some(match known {
+        Some(known) => known.max(granted),
+        None => granted,
+    })
 }
 
 /// A run asks when half of its lease is over, and gives up half of a lease later.
@@ -482,6 +494,12 @@ fn child_due_at(child: &Child, within: Duration) -> Option<DateTime<Utc>> {
         Some(looked) => after(looked, within / 2),
         None => after(child.heard_at?, within),
     }
+}
+
+/// Whether nobody was there to look when it was time: then it is looked once more, and nobody is given up.
+fn is_late(due: Option<DateTime<Utc>>, within: Duration, now: DateTime<Utc>) -> bool {
+    due.and_then(|due| after(due, within / 4))
+        .is_some_and(|late| late <= now)
 }
 
 fn after(since: DateTime<Utc>, time: Duration) -> Option<DateTime<Utc>> {

@@ -75,6 +75,7 @@ impl AgentMachine {
                 self.state.overdue = Some(limit);
                 return;
             }
+            Stage::ReviewContext if self.waits_for_grant() => {}
             Stage::ReviewContext if self.state.halt.is_none() => self.left_review(spent),
             Stage::CallModel if self.state.halt.is_none() => self.left_model_call(),
             Stage::Upgrade if self.state.halt.is_none() => self.left_finding(),
@@ -99,6 +100,7 @@ impl AgentMachine {
     }
 
     fn left_model_call(&mut self) {
+        self.release_call();
         let turn = self.state.turn;
         self.emit(RunEvent::TurnEnded { turn });
         if self.asks_about_limits() {

@@ -255,10 +255,15 @@ impl AgentMachine {
         }
     }
 
+    /// What a run below costs of which nobody learns what it used, beside what it is charged.
+    pub(crate) fn cost_of_lost(&self) -> Option<Decimal> {
+        let is_priced = self.limited().and(self.granted()).cost_usd.is_some();
+        is_priced.then_some(Decimal::ZERO)
+    }
+
     /// The run ends before these that it started: nobody here learns what they used, so it is charged what they may.
     pub(crate) fn give_up_children(&mut self) {
-        let is_priced = self.limited().and(self.granted()).cost_usd.is_some();
-        let cost_usd = is_priced.then_some(Decimal::ZERO);
+        let cost_usd = self.cost_of_lost();
         let tree = &mut self.state.tree;
         let mut events = Vec::new();
         for child in &mut tree.children {

@@ -139,6 +139,8 @@ impl AgentMachine {
         // Never the other way: no worker without approvers has a run take what nobody signed.
         self.state.lineage.signed |= agent.signed;
         let signed = self.state.lineage.signed;
+        // Prices change without the definition.
+        self.state.agent.rates.clone_from(&agent.rates);
         if from == to {
             let changes = Vec::new();
             self.emit(RunEvent::Upgraded {

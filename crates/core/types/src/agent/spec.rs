@@ -1,6 +1,7 @@
 //! What an agent is, as a run carries it.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::Duration,
@@ -226,6 +227,15 @@ impl AgentSpec {
     /// it.
     pub fn head_mut(&mut self) -> &mut RequestHead {
         Arc::make_mut(&mut self.head)
+    }
+
+    /// Returns the models that its runs call, each as `provider/model`: those that answer, and those that summarise.
+    pub fn models(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let summarising = self.context.rules.iter().filter_map(|rule| match rule {
+            ContextRule::Summarize { model, .. } => model.as_deref().map(Cow::Borrowed),
+            _ => None,
+        });
+        self.head.models().chain(summarising)
     }
 
     /// Returns what tells this definition from any other: `sha256:` and the SHA-256 of its

@@ -115,6 +115,17 @@ impl Allowance {
         }
     }
 
+    /// Returns how much more there would have to be of it for so much.
+    #[must_use]
+    pub fn lacking(&self, wanted: Amount) -> Amount {
+        let tokens = self.tokens.map(|most| wanted.tokens.saturating_sub(most));
+        let cost_usd = self.cost_usd.map(|most| rest(wanted.cost_usd, most));
+        Amount {
+            tokens: tokens.unwrap_or_default(),
+            cost_usd: cost_usd.unwrap_or_default(),
+        }
+    }
+
     /// Returns all of it as an amount; nothing of what is not bounded.
     #[must_use]
     pub fn all(&self) -> Amount {

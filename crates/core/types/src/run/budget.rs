@@ -24,6 +24,9 @@ pub struct Budget {
     /// What runs below have asked for, and are not answered yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<LeaseRequest>,
+    /// A person is asked for what runs below need.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asks_person: bool,
     /// What other runs are to be told, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub to_tell: Vec<RunSignal>,

@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
-    AgentSpec, ChildEnd, ChildRequest, CompletionRequest, CompletionResponse, ContentBlock, Effect,
-    ExitReason, FailureKind, Limits, Message, ModelRate, Outcome, PermissionDecision, RequestHead,
-    RunId, RunInput, RunOutput, RunRequest, RunSignal, Spent, Step, StepFailure, StopReason,
-    SubAgent, TokenUsage, ToolOutput, json_bytes, signal,
+    AgentSpec, ChildEnd, ChildRequest, CompletionRequest, CompletionResponse, ContentBlock,
+    Decision, Effect, ExitReason, FailureKind, Limits, Message, ModelRate, OnHalt, Outcome,
+    PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest, RunSignal, Spent,
+    Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolOutput, Verification, VerifyOutcome,
+    json_bytes, signal,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -135,9 +136,16 @@ impl World {
             self.killed.push(id.clone());
             return true;
         }
+        let is_moved = self.choices.is_one_in(11);
         let Some(run) = self.runs.get_mut(id) else {
             return false;
         };
+        if is_moved && run.going.is_empty() {
+            // It goes on in another process.
+            let state = serde_json::to_string(&run.machine).unwrap();
+            run.machine = serde_json::from_str(&state).unwrap();
+            run.machine.take_up(self.now);
+        }
         if let Some((to, step)) = run.machine.next_to_tell() {
             self.tell(id, &to, step.effect);
             return true;
@@ -257,6 +265,10 @@ impl World {
         let position = step.options.step.position;
         let result = match step.effect {
             Effect::Model(request) => self.answer(id, &request),
+            Effect::Verify(asked) => {
+                let taken = Verification::unverified(&asked.decision);
+                Ok(Outcome::Verify(VerifyOutcome::Taken(taken)))
+            }
             Effect::Agent(child) => {
                 let ChildRequest { run, request } = *child;
                 let mut agent = self.agent.clone();
@@ -373,10 +385,39 @@ impl World {
         reported.plus(self.lost)
     }
 
+    /// Has a person decide about one of the open tickets; says whether there was any.
+    fn decide(&mut self) -> bool {
+        let mut asked = self.runs.iter().filter(|(_, run)| !run.is_told);
+        let asked = asked.find_map(|(id, run)| {
+            let open = run.machine.state.tickets.first()?;
+            Some((id.clone(), open.ticket.clone()))
+        });
+        let Some((id, ticket)) = asked else {
+            return false;
+        };
+        let key = match ticket
+            .text
+            .as_deref()
+            .unwrap_or_default()
+            .contains("tokens")
+        {
+            true => "tokens=30000",
+            false => "cost_usd=0.20",
+        };
+        let choice = match self.choices.one_of(3) {
+            0 => "end".to_owned(),
+            _ => format!("extend:{key}"),
+        };
+        self.feed(
+            &id,
+            Observation::DecisionArrived(Decision::choose(&ticket, choice)),
+        )
+    }
+
     /// Goes on until nothing does, and returns what the first run came to.
     fn run(mut self) -> (Self, RunOutput) {
         for _ in 0..20_000 {
-            if self.step() {
+            if self.step() || self.decide() {
                 continue;
             }
             let due = self
@@ -409,6 +450,7 @@ proptest! {
         tokens in prop::option::of(1_000_u64..400_000),
         cents in prop::option::of(1_i64..400),
         max_tokens in prop::option::of(100_u64..5_000),
+        asks in any::<bool>(),
         choices in prop::collection::vec(any::<u8>(), 0..1_500),
     ) {
         let limits = Limits {
@@ -417,7 +459,12 @@ proptest! {
             turns: Some(20),
             ..Limits::default()
         };
-        let agent = agent(limits, true, max_tokens);
+        let mut agent = agent(limits, true, max_tokens);
+        if asks {
+            agent.on_limit = OnHalt::Ask;
+            // Of these nobody is asked in this test.
+            agent.limits.turns = None;
+        }
         let (world, output) = World::new(agent, choices).run();
         prop_assert!(output.exit_reason.is_some(), "{:?}", output);
         let open = world.runs.values().filter(|run| run.machine.phase() != crate::machine::phase::Phase::Over);

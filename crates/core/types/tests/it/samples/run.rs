@@ -384,6 +384,7 @@ fn budget() -> Budget {
             need: amount(),
             want: amount(),
         }],
+        asks_person: true,
         to_tell: vec![RunSignal::cancel(RunId::new("helper").unwrap(), "enough")],
     }
 }

@@ -272,7 +272,7 @@ prop_compose! {
         reserved in amount(),
         lease in option::of(leased()),
         requests in few(lease_request()),
-        to_tell in few((run_id(), text(), text())),
+        (asks_person, to_tell) in (any::<bool>(), few((run_id(), text(), text()))),
     ) -> Budget {
         let to_tell = to_tell.into_iter().map(|(run, name, said)| RunSignal { run, name, payload: said.into() });
         Budget {
@@ -281,6 +281,7 @@ prop_compose! {
             reserved,
             lease: lease.map(Box::new),
             requests,
+            asks_person,
             to_tell: to_tell.collect(),
         }
     }
