@@ -366,6 +366,7 @@ turn 1
   bash approved as before
   ticket t2-2 lapsed: nobody decided in time
   it adopted the current definition of its agent: limits
+  handed over by support to billing: It is about an invoice.
   conversation compacted from about 120000 to 40000 tokens
   answer rejected: it is no JSON
   left out: the tool \"odd\" is left out
