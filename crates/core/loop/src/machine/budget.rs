@@ -70,6 +70,11 @@ impl AgentMachine {
         lease.map(|lease| lease.granted()).unwrap_or_default()
     }
 
+    /// What the run and those below it may use at most.
+    pub(crate) fn bound(&self) -> Allowance {
+        self.limited().and(self.granted())
+    }
+
     /// What model calls have used, and what they are charged, with those of the runs below that have ended. A cost that is not
     /// known fits no budget.
     pub(crate) fn used(&self) -> Amount {
@@ -90,14 +95,19 @@ impl AgentMachine {
         given.fold(Amount::ZERO, Amount::plus)
     }
 
+    /// What is used or given out.
+    fn committed(&self) -> Amount {
+        self.used().plus(self.given())
+    }
+
     /// What is left of this.
     pub(crate) fn left_of(&self, allowance: Allowance) -> Allowance {
-        allowance.without(self.used().plus(self.given()))
+        allowance.without(self.committed())
     }
 
     /// What the run may still use or grant.
     pub(crate) fn free(&self) -> Allowance {
-        self.left_of(self.limited().and(self.granted()))
+        self.left_of(self.bound())
     }
 
     /// Whether there is room for the model call of the next turn.
@@ -107,7 +117,7 @@ impl AgentMachine {
             return Room::Unbounded;
         }
         let call = self.next_call();
-        let committed = self.used().plus(self.given());
+        let committed = self.committed();
         let short_of_own = call.short_of(own, committed, false);
         match short_of_own.or_else(|| call.short_of(leased, committed, true)) {
             Some(shortage) => Room::Short(shortage),
@@ -126,7 +136,7 @@ impl AgentMachine {
         request: &CompletionRequest,
         spent: &Spent,
     ) -> Result<Option<Held>, StepFailure> {
-        let bound = self.limited().and(self.granted());
+        let bound = self.bound();
         if bound.is_unbounded() {
             return Ok(None);
         }
@@ -142,7 +152,7 @@ impl AgentMachine {
             tokens: spent.usage.total(),
             cost_usd: spent.cost_usd.unwrap_or_default(),
         };
-        let committed = self.used().plus(self.given()).plus(spent);
+        let committed = self.committed().plus(spent);
         match call.short_of(bound, committed, false) {
             Some(_) => {
                 let message = "the budget has no room for the call";
@@ -154,6 +164,17 @@ impl AgentMachine {
 
     /// What the next model call takes at most and at least.
     fn next_call(&self) -> CallSize {
+        let (least, most) = self.output_bounds();
+        CallSize {
+            input: self.most_input(),
+            least,
+            most,
+            rate: self.rate_of(&self.state.agent.head),
+        }
+    }
+
+    /// How many tokens an answer is worth a call for, and how many it may have.
+    fn output_bounds(&self) -> (u64, u64) {
         let head = &self.state.agent.head;
         let thinking = match head.thinking {
             Some(ThinkingConfig::Enabled { budget_tokens }) => budget_tokens,
@@ -161,12 +182,7 @@ impl AgentMachine {
         };
         let least = thinking.saturating_add(LEAST_OUTPUT);
         let most = head.max_tokens.unwrap_or_else(|| MOST_OUTPUT.max(least));
-        CallSize {
-            input: self.most_input(),
-            least: least.min(most),
-            most,
-            rate: self.rate_of(head),
-        }
+        (least.min(most), most)
     }
 
     /// How many tokens the next request has at most: as many as the model said of what it has read, and one for each byte of
@@ -225,7 +241,6 @@ impl AgentMachine {
         usage: &TokenUsage,
         cost_usd: Option<Decimal>,
     ) -> Option<u64> {
-        let most = self.next_call().most;
         let Held {
             amount: held,
             output,
@@ -240,6 +255,7 @@ impl AgentMachine {
             let turn = self.state.turn;
             self.emit(RunEvent::CallExceeded { turn, held, used });
         }
+        let (_, most) = self.output_bounds();
         (output < most).then_some(output)
     }
 

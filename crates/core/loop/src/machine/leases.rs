@@ -196,7 +196,7 @@ impl AgentMachine {
 
     /// Tells a run below what it may use in all.
     fn answer_lease(&mut self, request: &LeaseRequest, refused: Option<String>) {
-        let allowance = self.limited().and(self.granted());
+        let allowance = self.bound();
         let mut children = self.state.tree.children.iter();
         let Some(child) = children.find(|child| child.run == request.run) else {
             return;
@@ -432,7 +432,7 @@ impl AgentMachine {
     /// What a run below is told when it starts with this part of the budget.
     pub(crate) fn lease_of(&self, leased: Amount) -> neuron_types::Lease {
         neuron_types::Lease {
-            granted: bounded(self.limited().and(self.granted()), leased),
+            granted: bounded(self.bound(), leased),
             within: self.state.agent.lease,
         }
     }

@@ -257,7 +257,7 @@ impl AgentMachine {
 
     /// What a run below costs of which nobody learns what it used, beside what it is charged.
     pub(crate) fn cost_of_lost(&self) -> Option<Decimal> {
-        let is_priced = self.limited().and(self.granted()).cost_usd.is_some();
+        let is_priced = self.bound().cost_usd.is_some();
         is_priced.then_some(Decimal::ZERO)
     }
 
