@@ -12,7 +12,10 @@ use serde::Serialize;
 
 use crate::{
     AgentMachine,
-    machine::budget::{Room, Shortage},
+    machine::{
+        budget::{Room, Shortage},
+        tickets::after,
+    },
 };
 
 /// What a run ends with whose parent is gone.
@@ -111,8 +114,7 @@ impl AgentMachine {
         if parent.is_some_and(|parent| parent.run == *run) {
             return self.abandon();
         }
-        let mut children = self.state.tree.children.iter_mut();
-        if let Some(child) = children.find(|child| child.run == *run) {
+        if let Some(child) = self.child_mut(run) {
             child.looked_at.get_or_insert(now);
         }
     }
@@ -133,8 +135,7 @@ impl AgentMachine {
 
     /// A child is gone that has said nothing of its end: it is charged what it was granted.
     fn lose_child(&mut self, run: &RunId, now: DateTime<Utc>) {
-        let mut children = self.state.tree.children.iter();
-        let Some(child) = children.find(|child| child.run == *run) else {
+        let Some(child) = self.child(run) else {
             return;
         };
         let reserved = child.leased;
@@ -162,9 +163,8 @@ impl AgentMachine {
     /// A run below asks for more, or whether this one is there.
     pub(crate) fn lease_asked(&mut self, request: LeaseRequest, now: DateTime<Utc>) {
         let key = self.state.tree.key_of(&request.run);
-        let mut children = self.state.tree.children.iter_mut();
-        let child = children.find(|child| child.run == request.run && request.key == key);
-        let Some(child) = child else {
+        let child = self.child_mut(&request.run);
+        let Some(child) = child.filter(|_| request.key == key) else {
             let reason = format!("it is not of an open run of this one: {}", request.run);
             let name = signal::LEASE.to_owned();
             return self.emit(RunEvent::SignalIgnored { name, reason });
@@ -197,8 +197,7 @@ impl AgentMachine {
     /// Tells a run below what it may use in all.
     fn answer_lease(&mut self, request: &LeaseRequest, refused: Option<String>) {
         let allowance = self.bound();
-        let mut children = self.state.tree.children.iter();
-        let Some(child) = children.find(|child| child.run == request.run) else {
+        let Some(child) = self.child(&request.run) else {
             return;
         };
         let grant = LeaseGrant {
@@ -219,19 +218,14 @@ impl AgentMachine {
     /// As [`serve`](Self::serve). The run above has just refused more for this reason, if it has.
     fn serve_unless(&mut self, refused: Option<&str>, now: DateTime<Utc>) {
         for request in std::mem::take(&mut self.state.budget.requests) {
-            let children = &self.state.tree.children;
-            let others = u32::try_from(children.len()).unwrap_or(u32::MAX);
-            let index = children.iter().position(|child| child.run == request.run);
-            let Some(index) = index else {
+            let open = u32::try_from(self.state.tree.children.len()).unwrap_or(u32::MAX);
+            let free = self.free();
+            let Some(child) = self.child_mut(&request.run) else {
                 continue;
             };
-            let free = self.free();
             if free.covers(request.need) {
-                let part = free.part(others.saturating_add(1)).all();
-                let more = request.need.max(part);
-                if let Some(child) = self.state.tree.children.get_mut(index) {
-                    child.leased = child.leased.plus(more);
-                }
+                let part = free.part(open.saturating_add(1)).all();
+                child.leased = child.leased.plus(request.need.max(part));
                 self.answer_lease(&request, None);
                 continue;
             }
@@ -409,8 +403,7 @@ impl AgentMachine {
     }
 
     fn look_at(&mut self, run: &RunId, now: DateTime<Utc>) {
-        let mut children = self.state.tree.children.iter_mut();
-        if let Some(child) = children.find(|child| child.run == *run) {
+        if let Some(child) = self.child_mut(run) {
             child.looked_at = Some(now);
         }
         let word = LeaseRequest {
@@ -484,27 +477,22 @@ fn own_due_at(lease: &Leased) -> Option<DateTime<Utc>> {
     let since = lease.asked_at.unwrap_or(lease.heard_at);
     match lease.is_over {
         true => None,
-        false => after(since, half),
+        false => after(since, Some(half)),
     }
 }
 
 /// A run looks at a child of which it has not heard for a whole lease, and gives it up half a lease later.
 fn child_due_at(child: &Child, within: Duration) -> Option<DateTime<Utc>> {
     match child.looked_at {
-        Some(looked) => after(looked, within / 2),
-        None => after(child.heard_at?, within),
+        Some(looked) => after(looked, Some(within / 2)),
+        None => after(child.heard_at?, Some(within)),
     }
 }
 
 /// Whether nobody was there to look when it was time: then it is looked once more, and nobody is given up.
 fn is_late(due: Option<DateTime<Utc>>, within: Duration, now: DateTime<Utc>) -> bool {
-    due.and_then(|due| after(due, within / 4))
+    due.and_then(|due| after(due, Some(within / 4)))
         .is_some_and(|late| late <= now)
-}
-
-fn after(since: DateTime<Utc>, time: Duration) -> Option<DateTime<Utc>> {
-    let time = chrono::Duration::from_std(time).ok()?;
-    since.checked_add_signed(time)
 }
 
 #[cfg(test)]

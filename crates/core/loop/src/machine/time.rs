@@ -7,7 +7,10 @@ use neuron_types::{ExitReason, RunEvent, Stage};
 
 use crate::{
     AgentMachine, Spent,
-    machine::call::{CallEvent, is_in_flight},
+    machine::{
+        call::{CallEvent, is_in_flight},
+        tickets::after,
+    },
 };
 
 impl AgentMachine {
@@ -59,8 +62,7 @@ impl AgentMachine {
 
     /// A time that is further away than there are times never comes.
     fn after_start(&self, time: Duration) -> Option<DateTime<Utc>> {
-        let time = chrono::Duration::from_std(time).ok()?;
-        self.state.started_at.checked_add_signed(time)
+        after(self.state.started_at, Some(time))
     }
 
     /// The time is over while something was under way. `spent` is what the calls of a context strategy had used.

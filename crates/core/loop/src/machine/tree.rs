@@ -111,11 +111,21 @@ impl AgentMachine {
         })
     }
 
+    /// A run that this one started and that has not ended.
+    pub(crate) fn child(&self, run: &RunId) -> Option<&Child> {
+        let mut children = self.state.tree.children.iter();
+        children.find(|child| child.run == *run)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn child_mut(&mut self, run: &RunId) -> Option<&mut Child> {
+        let mut children = self.state.tree.children.iter_mut();
+        children.find(|child| child.run == *run)
+    }
+
     /// What a run is granted that starts now: what it was granted before, if it was being started already.
     fn leased_to(&self, run: &RunId) -> Amount {
-        let mut children = self.state.tree.children.iter();
-        let known = children.find(|child| child.run == *run);
-        known.map_or_else(
+        self.child(run).map_or_else(
             || self.first_lease(self.starting_agents()),
             |child| child.leased,
         )
@@ -155,8 +165,7 @@ impl AgentMachine {
             agent: child.agent.clone(),
             background,
         };
-        let is_known = |known: &Child| known.run == run;
-        if !self.state.tree.children.iter().any(is_known) {
+        if self.child(&run).is_none() {
             self.state.tree.started = self.state.tree.started.saturating_add(1);
             self.state.tree.children.push(child);
             self.emit(event);

@@ -104,17 +104,6 @@ impl Allowance {
             && self.cost_usd.is_none_or(|most| amount.cost_usd <= most)
     }
 
-    /// Returns so much of it as there is of this amount; nothing of what is not bounded.
-    #[must_use]
-    pub fn take(&self, amount: Amount) -> Amount {
-        Amount {
-            tokens: self.tokens.map_or(0, |most| most.min(amount.tokens)),
-            cost_usd: self
-                .cost_usd
-                .map_or(Decimal::ZERO, |most| most.min(amount.cost_usd)),
-        }
-    }
-
     /// Returns how much more there would have to be of it for so much.
     #[must_use]
     pub fn lacking(&self, wanted: Amount) -> Amount {
@@ -132,15 +121,6 @@ impl Allowance {
         Amount {
             tokens: self.tokens.unwrap_or_default(),
             cost_usd: self.cost_usd.unwrap_or_default(),
-        }
-    }
-
-    /// Returns it with so much more where it is bounded.
-    #[must_use]
-    pub fn plus(self, more: Amount) -> Self {
-        Self {
-            tokens: self.tokens.map(|most| most.saturating_add(more.tokens)),
-            cost_usd: self.cost_usd.map(|most| most.saturating_add(more.cost_usd)),
         }
     }
 
