@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    Amount, Child, ChildEnd, ExitReason, Handle, RunError, RunEvent, RunId, StepFailure,
+    Amount, Child, ChildEnd, ExitReason, Handle, Pooled, RunError, RunEvent, RunId, StepFailure,
     TokenUsage, Tree,
 };
 use rust_decimal::Decimal;
@@ -45,7 +45,7 @@ impl Children {
             run,
             agent: agent.to_owned(),
             position: None,
-            leased: Amount::ZERO,
+            leased: Pooled::default(),
             answered: 0,
             heard_at: None,
             looked_at: None,

@@ -91,6 +91,7 @@ pub use run::output::RunOutput;
 pub use run::parent::Parent;
 pub use run::patches::{LOOP_PATCHES, declared_patches};
 pub use run::place::Place;
+pub use run::pooled::Pooled;
 pub use run::refusal::Refusal;
 pub use run::request::{AgentRef, RunRequest};
 pub use run::session_name::{InvalidSessionName, SessionName};

@@ -1,5 +1,7 @@
 //! What every door answers where it cannot do what it is asked.
 
+use std::collections::BTreeMap;
+
 use std::error::Error as _;
 
 use neuron_types::{DurableError, ExitReason, FailureKind, RunError, RunEvent};
@@ -13,6 +15,7 @@ pub fn end_event(error: &DurableError, said: Option<String>) -> (ExitReason, Run
         exit_reason,
         output: said,
         error: Some(error),
+        pools: BTreeMap::new(),
     };
     (exit_reason, ended)
 }

@@ -1,13 +1,13 @@
 //! Budgets that runs of a tree share.
 
 use neuron_types::{
-    AgentSpec, Decision, ExitReason, Limits, OnHalt, RunEvent, StepId, SubAgent, TicketKind,
-    Verdict, signal,
+    AgentSpec, Allowance, Decision, ExitReason, Limits, OnHalt, RunEvent, StepId, SubAgent,
+    TicketKind, Verdict, signal,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    Host, Stage, agent, decision, expect,
+    Host, Record, Stage, agent, decision, expect,
     scenarios::trees::{ask, calls_and_says, named, starting},
 };
 
@@ -125,6 +125,72 @@ pub async fn nobody_else_grants_what_a_run_may_use<H: Host>(host: &H) {
     let record = run.ends().await;
     let (usage, _) = record.output.tree();
     assert!(usage.total() <= 40_000, "{usage:?}");
+}
+
+/// Two readers of four pages that share a pool of so many tokens, and what the run came to that starts them both.
+async fn shares_a_pool<H: Host>(host: &H, name: &str, tokens: u64) -> Vec<Record> {
+    let stage = Stage::open_idle(host, name).await;
+    let reader = AgentSpec {
+        pool: Some("research".into()),
+        ..named("reader")
+    };
+    stage.world.define(reader);
+    stage.world.script("reader", &reads(4));
+    stage.execute().await;
+    let pool = Allowance {
+        tokens: Some(tokens),
+        cost_usd: None,
+    };
+    let subagent = SubAgent {
+        pools: ["research".to_owned()].into(),
+        ..SubAgent::new("reader")
+    };
+    let lead = AgentSpec {
+        pools: [("research".to_owned(), pool)].into(),
+        ..starting(agent(), &[subagent])
+    };
+    let script = json!({"turns": [
+        {"tool_calls": [ask("reader", "Read it all."), ask("reader", "Read it, too.")]},
+        {"text": "It is read."},
+    ]});
+    let run = stage.submit("run", &script, lead).await;
+    let mut records = vec![run.ends().await];
+    for position in [1, 2] {
+        let child = stage.child("run", StepId::new(1, position));
+        records.push(child.ends().await);
+    }
+    assert_eq!(
+        records[0].output.exit_reason,
+        Some(ExitReason::Complete),
+        "{:?}",
+        records[0].output
+    );
+    records
+}
+
+/// Runs below whose agents name a pool share what there is in it, and the run that began the tree says what was taken.
+pub async fn runs_below_share_a_pool<H: Host>(host: &H) {
+    let records = shares_a_pool(host, "pool", 120_000).await;
+    for record in &records {
+        assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
+    }
+    let taken = |record: &Record| record.output.pools["research"].tokens;
+    let taken: Vec<u64> = records.iter().map(taken).collect();
+    assert_eq!(taken, [80_000, 40_000, 40_000]);
+}
+
+/// Where a pool is used up, a run below ends, and says so to its parent, which has a budget of its own and goes on.
+pub async fn runs_below_end_where_a_pool_does<H: Host>(host: &H) {
+    let records = shares_a_pool(host, "pool_ends", 55_000).await;
+    let ended = |record: &&Record| record.output.exit_reason == Some(ExitReason::MaxTokens);
+    let ended: Vec<_> = records.iter().filter(ended).collect();
+    assert!(!ended.is_empty(), "{records:#?}");
+    for record in ended {
+        let error = record.output.error.as_ref().expect("it says why");
+        assert!(error.message.contains("the pool \"research\""), "{error:?}");
+    }
+    let taken = records[0].output.pools["research"].tokens;
+    assert!((20_000..=55_000).contains(&taken), "{taken}");
 }
 
 /// The worker of a tree is killed in a model call of a run below: all is done, what answered is counted once, and what nobody

@@ -92,6 +92,8 @@ macro_rules! __scenarios {
                 an_agent_does_no_more_than_the_one_that_started_it
                 what_no_run_below_says_is_no_end_of_one
                 a_run_below_is_granted_more_of_a_budget
+                runs_below_share_a_pool
+                runs_below_end_where_a_pool_does
                 a_run_below_ends_where_the_budget_does
                 a_person_adds_to_a_budget_for_the_runs_below
                 nobody_else_grants_what_a_run_may_use

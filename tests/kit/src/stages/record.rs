@@ -68,17 +68,19 @@ impl Record {
                 exit_reason,
                 output,
                 error,
+                pools,
             },
             before,
         )) = self.events.split_last()
         else {
             panic!("the last event is the run's end: {:#?}", self.events);
         };
-        let told = (Some(*exit_reason), output, error);
+        let told = (Some(*exit_reason), output, error, pools);
         let given = (
             self.output.exit_reason,
             &self.output.output,
             &self.output.error,
+            &self.output.pools,
         );
         assert_eq!(told, given, "the output is that of the events");
         assert_eq!(self.output.state, exit_reason.phase());

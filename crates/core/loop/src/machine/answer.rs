@@ -6,7 +6,10 @@ use neuron_types::{
     Role, RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall, is_call_id, made_call_id,
 };
 
-use crate::{AgentMachine, machine::budget::Room};
+use crate::{
+    AgentMachine,
+    machine::budget::{Room, Source},
+};
 
 /// How many answers in a row may ask to be continued before the run fails.
 const MOST_CONTINUATIONS: u32 = 20;
@@ -227,14 +230,18 @@ impl AgentMachine {
     /// The answer was cut at so many tokens, which is where the budget ended: it goes on if there is more.
     fn cut_at_budget(&mut self, most: u64, now: DateTime<Utc>) {
         match self.room() {
-            Room::Short(shortage) if !shortage.is_leased && !self.asks_about_limits() => {
-                return self.end(shortage.limit, None);
-            }
+            Room::Short(shortage) => match &shortage.source {
+                Source::Limit if !self.asks_about_limits() => {
+                    return self.end(shortage.limit, None);
+                }
+                Source::Pool(_) => return self.fall_short(&shortage, now),
+                Source::Limit | Source::Above => {}
+            },
             // What is left is less than it had, and more than one may do with.
             Room::For(held) if held.output <= most => {
                 return self.end(ExitReason::MaxTokens, None);
             }
-            Room::Short(_) | Room::For(_) | Room::Unbounded => {}
+            Room::For(_) | Room::Unbounded => {}
         }
         self.push(Message::user(
             "The answer was cut where the budget ended. There is more now: go on.",

@@ -180,6 +180,7 @@ impl AgentMachine {
     pub(crate) fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.state.usage.add(usage);
         self.state.cost_usd = cost_sum(self.state.cost_usd, cost_usd);
+        self.spend_of_pool(usage, cost_usd);
     }
 
     /// Takes in what failed attempts at a model call used and cost.
@@ -276,6 +277,7 @@ impl AgentMachine {
             exit_reason,
             output: self.state.last_text.clone(),
             error: error.clone(),
+            pools: self.state.budget.pools.clone(),
         });
         self.state.stage = Stage::Ended(RunOutcome { exit_reason, error });
     }

@@ -1,9 +1,11 @@
 //! What a run may still use: what its limits and its lease leave, and what a model call takes of it at most.
 
+use std::collections::BTreeMap;
+
 use neuron_types::{
     Allowance, Amount, CompletionRequest, ContentBlock, ContentItem, ExitReason, FailureKind, Held,
-    ImageSource, Message, ModelRate, RequestHead, RunEvent, Spent, StepFailure, ThinkingConfig,
-    TokenUsage, json_bytes,
+    ImageSource, Message, ModelRate, Pooled, RequestHead, RunEvent, Spent, StepFailure,
+    ThinkingConfig, TokenUsage, json_bytes,
 };
 use rust_decimal::Decimal;
 
@@ -42,16 +44,27 @@ pub(crate) enum Room {
 }
 
 /// What a model call lacks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shortage {
     /// Which limit it meets.
     pub(crate) limit: ExitReason,
-    /// The run above may grant more.
-    pub(crate) is_leased: bool,
+    /// Who may have more.
+    pub(crate) source: Source,
     /// How much more it takes at least.
-    pub(crate) need: Amount,
+    pub(crate) need: Pooled<Amount>,
     /// How much more it may take.
-    pub(crate) want: Amount,
+    pub(crate) want: Pooled<Amount>,
+}
+
+/// Who may have more for a model call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The run above.
+    Above,
+    /// A person, who may raise the limit.
+    Limit,
+    /// Nobody, for this pool is used up.
+    Pool(String),
 }
 
 impl AgentMachine {
@@ -67,7 +80,7 @@ impl AgentMachine {
     /// What the run above has granted; all that one likes where none did.
     pub(crate) fn granted(&self) -> Allowance {
         let lease = self.state.budget.lease.as_ref();
-        lease.map(|lease| lease.granted()).unwrap_or_default()
+        lease.map(|lease| lease.granted().own).unwrap_or_default()
     }
 
     /// What the run and those below it may use at most.
@@ -90,7 +103,12 @@ impl AgentMachine {
     /// What is given out: to the model call of the turn, and to the runs below that are open.
     pub(crate) fn given(&self) -> Amount {
         let held = self.state.budget.held.map(|held| held.all());
-        let children = self.state.tree.children.iter().map(|child| child.leased);
+        let children = self
+            .state
+            .tree
+            .children
+            .iter()
+            .map(|child| child.leased.own);
         let given = held.into_iter().chain(children);
         given.fold(Amount::ZERO, Amount::plus)
     }
@@ -105,23 +123,37 @@ impl AgentMachine {
         allowance.without(self.committed())
     }
 
-    /// What the run may still use or grant.
-    pub(crate) fn free(&self) -> Allowance {
-        self.left_of(self.bound())
-    }
-
     /// Whether there is room for the model call of the next turn.
     pub(crate) fn room(&self) -> Room {
-        let (own, leased) = (self.limited(), self.granted());
-        if own.and(leased).is_unbounded() {
+        let (own, leased, pool) = (self.limited(), self.granted(), self.pool());
+        if own.and(leased).is_unbounded() && pool.is_none() {
             return Room::Unbounded;
         }
         let call = self.next_call();
         let committed = self.committed();
-        let short_of_own = call.short_of(own, committed, false);
-        match short_of_own.or_else(|| call.short_of(leased, committed, true)) {
-            Some(shortage) => Room::Short(shortage),
-            None => Room::For(call.held_in(own.and(leased).without(committed))),
+        if let Some(lack) = call.short_of(own, committed, call.least) {
+            return Room::Short(lack.of_own(Source::Limit));
+        }
+        let has_lease = self.state.budget.lease.is_some();
+        let least = call.least_of(has_lease);
+        let free = own.and(leased).without(committed);
+        let of_lease = call.short_of(leased, committed, least);
+        let of_lease = of_lease.map(|lack| lack.of_own(Source::Above));
+        let Some(pool) = pool else {
+            return of_lease.map_or_else(|| Room::For(call.held_in(free)), Room::Short);
+        };
+        let (bound, committed) = (self.bounds().of_pool(pool), self.committed_of(pool));
+        let of_pool = call.short_of(bound, committed, least).map(|lack| {
+            let source = match has_lease {
+                true => Source::Above,
+                false => Source::Pool(pool.to_owned()),
+            };
+            lack.of_pool(pool, source)
+        });
+        match (of_lease, of_pool) {
+            (None, None) => Room::For(call.held_in(free.and(bound.without(committed)))),
+            (Some(of_lease), Some(of_pool)) => Room::Short(of_lease.and(&of_pool)),
+            (Some(shortage), None) | (None, Some(shortage)) => Room::Short(shortage),
         }
     }
 
@@ -136,8 +168,8 @@ impl AgentMachine {
         request: &CompletionRequest,
         spent: &Spent,
     ) -> Result<Option<Held>, StepFailure> {
-        let bound = self.bound();
-        if bound.is_unbounded() {
+        let (bounds, pool) = (self.bounds(), self.pool());
+        if bounds.own.is_unbounded() && pool.is_none() {
             return Ok(None);
         }
         let bytes = json_bytes(request).unwrap_or_default();
@@ -152,13 +184,17 @@ impl AgentMachine {
             tokens: spent.usage.total(),
             cost_usd: spent.cost_usd.unwrap_or_default(),
         };
-        let committed = self.committed().plus(spent);
-        match call.short_of(bound, committed, false) {
+        let mut free = self.left_of(bounds.own);
+        if let Some(pool) = pool {
+            free = free.and(bounds.of_pool(pool).without(self.committed_of(pool)));
+        }
+        let free = free.without(spent);
+        match call.short_of(free, Amount::ZERO, call.least) {
             Some(_) => {
                 let message = "the budget has no room for the call";
                 Err(StepFailure::new(FailureKind::InvalidRequest, message))
             }
-            None => Ok(Some(call.held_in(bound.without(committed)))),
+            None => Ok(Some(call.held_in(free))),
         }
     }
 
@@ -283,6 +319,7 @@ impl AgentMachine {
     fn charge(&mut self, attempts: u32, charged: Amount) {
         let turn = self.state.turn;
         self.state.budget.reserved = self.state.budget.reserved.plus(charged);
+        self.charge_to_pool(charged);
         self.emit(RunEvent::CallCharged {
             turn,
             attempts,
@@ -312,13 +349,17 @@ impl CallSize {
         }
     }
 
-    /// What the call lacks where so much may be used, of which so much is given away.
-    fn short_of(&self, bound: Allowance, committed: Amount, is_leased: bool) -> Option<Shortage> {
-        let free = bound.without(committed);
-        let least = match is_leased {
+    /// How many tokens of an answer there have to be: the run above is asked for more before it is as few as a call is worth.
+    fn least_of(&self, has_lease: bool) -> u64 {
+        match has_lease {
             true => self.least.max(LEAST_LEASED.min(self.most)),
             false => self.least,
-        };
+        }
+    }
+
+    /// What the call lacks where so much may be used, of which so much is given away, for an answer of so many tokens.
+    fn short_of(&self, bound: Allowance, committed: Amount, least: u64) -> Option<Lack> {
+        let free = bound.without(committed);
         let (least, most) = (self.amount(least), self.amount(self.most));
         let has_tokens = free.tokens.is_none_or(|free| least.tokens <= free);
         // Where nobody knows what a call costs, it is made as long as there is money.
@@ -337,9 +378,8 @@ impl CallSize {
             };
             bound.lacking(committed.plus(Amount { cost_usd, ..amount }))
         };
-        Some(Shortage {
+        Some(Lack {
             limit,
-            is_leased,
             need: more(least),
             want: more(most),
         })
@@ -363,6 +403,48 @@ impl CallSize {
             output,
             amount,
             attempts: attempts.unwrap_or(1),
+        }
+    }
+}
+
+/// What a model call lacks of one bound.
+struct Lack {
+    limit: ExitReason,
+    need: Amount,
+    want: Amount,
+}
+
+impl Lack {
+    fn of_own(self, source: Source) -> Shortage {
+        Shortage {
+            limit: self.limit,
+            source,
+            need: self.need.into(),
+            want: self.want.into(),
+        }
+    }
+
+    fn of_pool(self, pool: &str, source: Source) -> Shortage {
+        let of_pool = |amount| Pooled {
+            own: Amount::ZERO,
+            pools: BTreeMap::from([(pool.to_owned(), amount)]),
+        };
+        Shortage {
+            limit: self.limit,
+            source,
+            need: of_pool(self.need),
+            want: of_pool(self.want),
+        }
+    }
+}
+
+impl Shortage {
+    /// Both together.
+    fn and(self, other: &Self) -> Self {
+        Self {
+            need: self.need.plus(&other.need),
+            want: self.want.plus(&other.want),
+            ..self
         }
     }
 }

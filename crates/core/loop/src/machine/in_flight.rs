@@ -148,7 +148,7 @@ impl AgentMachine {
             if let Some(index) = slots.position(|slot| slot.position == position) {
                 self.call(index, CallEvent::Started);
                 self.tell_called(index);
-                self.child_started(index, leased, now);
+                self.child_started(index, &leased, now);
             }
         }
     }

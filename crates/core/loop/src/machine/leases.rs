@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Allowance, Amount, Child, ChildEnd, Effect, ExitReason, FailureKind, LeaseGrant, LeaseRequest,
-    Leased, Parent, RunError, RunEvent, RunId, RunSignal, Stage, Step, TokenUsage, signal,
+    Amount, Child, ChildEnd, Effect, ExitReason, FailureKind, LeaseGrant, LeaseRequest, Leased,
+    Parent, Pooled, RunError, RunEvent, RunId, RunSignal, Stage, Step, SubAgent, TokenUsage,
+    signal,
 };
 use serde::Serialize;
 
 use crate::{
     AgentMachine,
     machine::{
-        budget::{Room, Shortage},
+        budget::{Room, Shortage, Source},
         tickets::after,
     },
 };
@@ -37,13 +38,21 @@ impl AgentMachine {
                 self.state.budget.held = Some(held);
                 true
             }
-            Room::Short(shortage) if shortage.is_leased => {
-                self.wait_for_grant(&shortage, now);
+            Room::Short(shortage) => {
+                self.fall_short(&shortage, now);
                 false
             }
-            Room::Short(shortage) => {
-                self.reach_limit(shortage.limit, now);
-                false
+        }
+    }
+
+    /// There is no room for a model call.
+    pub(crate) fn fall_short(&mut self, shortage: &Shortage, now: DateTime<Utc>) {
+        match &shortage.source {
+            Source::Above => self.wait_for_grant(shortage, now),
+            Source::Limit => self.reach_limit(shortage.limit, now),
+            Source::Pool(pool) => {
+                let error = self.out_of_pool(pool, shortage.limit);
+                self.end(shortage.limit, Some(error));
             }
         }
     }
@@ -53,7 +62,7 @@ impl AgentMachine {
         if let Some(lease) = &mut self.state.budget.lease {
             lease.is_waiting = true;
         }
-        self.ask_above(shortage.need, shortage.want, now);
+        self.ask_above(shortage.need.clone(), shortage.want.clone(), now);
     }
 
     /// Whether the run makes no call before the one above has answered.
@@ -63,7 +72,7 @@ impl AgentMachine {
     }
 
     /// Asks the run above for more, or, of nothing, whether it is there.
-    fn ask_above(&mut self, need: Amount, want: Amount, now: DateTime<Utc>) {
+    fn ask_above(&mut self, need: Pooled<Amount>, want: Pooled<Amount>, now: DateTime<Utc>) {
         let Some((run, parent)) = self.state.run.clone().zip(self.state.tree.parent.clone()) else {
             return;
         };
@@ -138,7 +147,10 @@ impl AgentMachine {
         let Some(child) = self.child(run) else {
             return;
         };
-        let reserved = child.leased;
+        let Pooled {
+            own: reserved,
+            pools,
+        } = child.leased.clone();
         let message = "it was ended from outside, and nobody knows what it came to";
         let error = RunError {
             kind: FailureKind::Terminated,
@@ -153,6 +165,7 @@ impl AgentMachine {
             usage: TokenUsage::default(),
             cost_usd: self.cost_of_lost(),
             reserved,
+            pools,
         };
         self.child_ended(&end, now);
         // If it is there after all, it does not go on beside one that is started in its place.
@@ -196,7 +209,6 @@ impl AgentMachine {
 
     /// Tells a run below what it may use in all.
     fn answer_lease(&mut self, request: &LeaseRequest, refused: Option<String>) {
-        let allowance = self.bound();
         let Some(child) = self.child(&request.run) else {
             return;
         };
@@ -204,7 +216,7 @@ impl AgentMachine {
             run: child.run.clone(),
             key: request.key,
             number: request.number,
-            granted: bounded(allowance, child.leased),
+            granted: self.bounds().bounding(&child.leased),
             refused,
         };
         self.tell(request.run.clone(), signal::GRANT, &grant);
@@ -223,33 +235,34 @@ impl AgentMachine {
             let Some(child) = self.child_mut(&request.run) else {
                 continue;
             };
-            if free.covers(request.need) {
-                let part = free.part(open.saturating_add(1)).all();
-                child.leased = child.leased.plus(request.need.max(part));
+            if free.covers(&request.need) {
+                let part = free.part(open.saturating_add(1));
+                let more = request.need.clone().raised_to(&part);
+                child.leased = std::mem::take(&mut child.leased).plus(&more);
                 self.answer_lease(&request, None);
                 continue;
             }
-            match (self.how_to_get(request.need), refused) {
-                (Source::Above, Some(reason)) => {
+            match (self.how_to_get(&request.need), refused) {
+                (More::Above, Some(reason)) => {
                     self.answer_lease(&request, Some(reason.to_owned()));
                 }
-                (Source::Above, None) => {
-                    let short = free.lacking(request.need);
+                (More::Above, None) => {
+                    let short = free.lacking(&request.need);
                     let is_asked = self.is_asking();
-                    let want = free.lacking(request.want);
+                    let want = free.lacking(&request.want);
                     self.state.budget.requests.push(request);
                     if !is_asked {
                         self.ask_above(short, want, now);
                     }
                 }
-                (Source::Person(limit), _) => {
+                (More::Person(limit), _) => {
                     self.state.budget.requests.push(request);
                     if self.may_halt() {
                         self.reach_limit(limit, now);
                         self.state.budget.asks_person = self.state.halt.is_some();
                     }
                 }
-                (Source::None(reason), _) => self.answer_lease(&request, Some(reason)),
+                (More::None(reason), _) => self.answer_lease(&request, Some(reason)),
             }
         }
     }
@@ -275,25 +288,45 @@ impl AgentMachine {
     }
 
     /// Where more comes from than is free.
-    fn how_to_get(&self, need: Amount) -> Source {
+    fn how_to_get(&self, need: &Pooled<Amount>) -> More {
         let own = self.left_of(self.limited());
-        if own.covers(need) {
-            return Source::Above;
+        if own.covers(need.own) {
+            return self.how_to_get_of_pools(need);
         }
-        let has_tokens = own.tokens.is_none_or(|left| need.tokens <= left);
+        let has_tokens = own.tokens.is_none_or(|left| need.own.tokens <= left);
         let limit = match has_tokens {
             true => ExitReason::MaxCost,
             false => ExitReason::MaxTokens,
         };
         if self.asks_about_limits() {
-            return Source::Person(limit);
+            return More::Person(limit);
         }
-        let run = self.state.run.as_ref().map(RunId::as_str);
-        let run = run.unwrap_or_default();
-        Source::None(match has_tokens {
+        let run = self.own_name();
+        More::None(match has_tokens {
             true => format!("the budget of {run} has no more money for it"),
             false => format!("the budget of {run} has no more tokens for it"),
         })
+    }
+
+    /// The same where no limit is in the way.
+    fn how_to_get_of_pools(&self, need: &Pooled<Amount>) -> More {
+        if self.state.budget.lease.is_some() {
+            return More::Above;
+        }
+        let free = self.free();
+        let mut pools = need.pools.iter();
+        let short = pools.find(|(pool, need)| !free.of_pool(pool).covers(**need));
+        let pool = short.map(|(pool, _)| pool.as_str()).unwrap_or_default();
+        let run = self.own_name();
+        More::None(match self.pools().contains_key(pool) {
+            true => format!("the pool {pool:?} of {run} has no more for it"),
+            false => format!("{run} has no pool {pool:?}"),
+        })
+    }
+
+    fn own_name(&self) -> &str {
+        let run = self.state.run.as_ref().map(RunId::as_str);
+        run.unwrap_or_default()
     }
 
     /// The run above has answered, or asks for a word.
@@ -307,11 +340,11 @@ impl AgentMachine {
             return self.emit(RunEvent::SignalIgnored { name, reason });
         };
         lease.heard_at = now;
-        lease.lease.granted = larger(lease.lease.granted, grant.granted);
+        lease.lease.granted = lease.lease.granted.then(&grant.granted);
         if grant.number == 0 {
             // It was read, and is not answered; or there was nothing to answer, and the run above wants a word.
             if lease.asked_at.take().is_none() {
-                self.ask_above(Amount::ZERO, Amount::ZERO, now);
+                self.ask_above(Pooled::default(), Pooled::default(), now);
             }
             return;
         }
@@ -330,7 +363,7 @@ impl AgentMachine {
     /// Goes on with the model call that waited for more.
     fn take_grant(&mut self, refused: Option<String>, now: DateTime<Utc>) {
         match (refused, self.room()) {
-            (Some(reason), Room::Short(shortage)) if shortage.is_leased => {
+            (Some(reason), Room::Short(shortage)) if shortage.source == Source::Above => {
                 let error = RunError {
                     kind: FailureKind::Internal,
                     message: format!("the run that started it grants no more: {reason}"),
@@ -398,7 +431,7 @@ impl AgentMachine {
         }
         let lease = self.state.budget.lease.as_ref();
         if lease.is_some_and(|lease| lease.asked_at.is_none()) {
-            self.ask_above(Amount::ZERO, Amount::ZERO, now);
+            self.ask_above(Pooled::default(), Pooled::default(), now);
         }
     }
 
@@ -410,65 +443,47 @@ impl AgentMachine {
             run: run.clone(),
             key: self.state.tree.key_of(run),
             number: 0,
-            need: Amount::ZERO,
-            want: Amount::ZERO,
+            need: Pooled::default(),
+            want: Pooled::default(),
         };
         self.answer_lease(&word, None);
     }
 
     /// What each of so many runs is granted that start together: an equal part, and one stays here.
-    pub(crate) fn first_lease(&self, starting: usize) -> Amount {
+    pub(crate) fn first_lease(&self, starting: usize) -> Pooled<Amount> {
         let starting = u32::try_from(starting).unwrap_or(u32::MAX);
-        self.free().part(starting.saturating_add(1)).all()
+        self.free().part(starting.saturating_add(1))
     }
 
     /// What a run below is told when it starts with this part of the budget.
-    pub(crate) fn lease_of(&self, leased: Amount) -> neuron_types::Lease {
+    pub(crate) fn lease_of(&self, leased: &Pooled<Amount>) -> neuron_types::Lease {
         neuron_types::Lease {
-            granted: bounded(self.bound(), leased),
+            granted: self.bounds().bounding(leased),
             within: self.state.agent.lease,
         }
     }
 
     /// The lease that a run begins with.
     pub(crate) fn begin_lease(parent: Option<&Parent>, now: DateTime<Utc>) -> Option<Box<Leased>> {
-        let lease = parent?.lease?;
+        let lease = parent?.lease.clone()?;
         Some(Box::new(Leased::new(lease, now)))
     }
 }
 
+/// What a run of this agent is granted where runs of any are granted so much: of pools only those that it uses.
+pub(crate) fn part_for(agent: &SubAgent, mut leased: Pooled<Amount>) -> Pooled<Amount> {
+    leased.pools.retain(|pool, _| agent.pools.contains(pool));
+    leased
+}
+
 /// Where more comes from than is free.
-enum Source {
+enum More {
     /// The run above may grant it.
     Above,
     /// A person may raise this limit.
     Person(ExitReason),
     /// Nowhere, for this reason.
     None(String),
-}
-
-/// So much, where there is a bound.
-fn bounded(allowance: Allowance, amount: Amount) -> Allowance {
-    Allowance {
-        tokens: allowance.tokens.map(|_| amount.tokens),
-        cost_usd: allowance.cost_usd.map(|_| amount.cost_usd),
-    }
-}
-
-/// What was granted is not taken back. What is bounded since then is from then on, and what is not any more is not.
-fn larger(known: Allowance, granted: Allowance) -> Allowance {
-    Allowance {
-        tokens: larger_of(known.tokens, granted.tokens),
-        cost_usd: larger_of(known.cost_usd, granted.cost_usd),
-    }
-}
-
-fn larger_of<T: Ord>(known: Option<T>, granted: Option<T>) -> Option<T> {
-    let granted = granted?;
-    Some(match known {
-        Some(known) => known.max(granted),
-        None => granted,
-    })
 }
 
 /// A run asks when half of its lease is over, and gives up half of a lease later.

@@ -20,6 +20,7 @@ mod leases;
 mod order;
 pub(crate) mod outcomes;
 mod phase;
+mod pools;
 mod previews;
 pub(crate) mod tickets;
 mod time;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, Amount, CallState, Child, ChildEnd, ChildRequest, Effect, ExitReason, Message,
-    Overrides, Parent, PendingCall, RunEvent, RunId, RunRequest, RunSignal, RunState, Spent, Step,
-    StepFailure, SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum, signal,
+    Overrides, Parent, PendingCall, Pooled, RunEvent, RunId, RunRequest, RunSignal, RunState,
+    Spent, Step, StepFailure, SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum,
+    signal,
 };
 use rust_decimal::Decimal;
 
@@ -15,6 +16,7 @@ use crate::{
     machine::{
         batch::ends_run,
         call::{CallEvent, is_delegated, is_open},
+        leases::part_for,
     },
 };
 
@@ -72,7 +74,7 @@ impl AgentMachine {
                 limits: agent.limits.clone(),
                 ..Overrides::default()
             },
-            parent: Some(Box::new(self.parent_of(&run)?)),
+            parent: Some(Box::new(self.parent_of(&run, agent)?)),
             ..RunRequest::new(agent.name.as_str(), self.prompt_of(slot, agent))
         };
         let request = Box::new(request);
@@ -96,7 +98,7 @@ impl AgentMachine {
         prompt.unwrap_or_else(|_| Message::user(args.to_string()))
     }
 
-    fn parent_of(&self, child: &RunId) -> Option<Parent> {
+    fn parent_of(&self, child: &RunId, agent: &SubAgent) -> Option<Parent> {
         let state = &self.state;
         let own = state.run.clone()?;
         let root = state.tree.parent.as_ref().map(|parent| &parent.root);
@@ -107,7 +109,7 @@ impl AgentMachine {
             levels: state.agent.max_depth.saturating_sub(1),
             bounds: state.agent.bounds_of_children(),
             signed: state.lineage.signed,
-            lease: Some(self.lease_of(self.leased_to(child))),
+            lease: Some(self.lease_of(&self.leased_to(child, agent))),
         })
     }
 
@@ -124,10 +126,10 @@ impl AgentMachine {
     }
 
     /// What a run is granted that starts now: what it was granted before, if it was being started already.
-    fn leased_to(&self, run: &RunId) -> Amount {
+    fn leased_to(&self, run: &RunId, agent: &SubAgent) -> Pooled<Amount> {
         self.child(run).map_or_else(
-            || self.first_lease(self.starting_agents()),
-            |child| child.leased,
+            || part_for(agent, self.first_lease(self.starting_agents())),
+            |child| child.leased.clone(),
         )
     }
 
@@ -138,7 +140,12 @@ impl AgentMachine {
     }
 
     /// A run is being started for a call.
-    pub(crate) fn child_started(&mut self, index: usize, leased: Amount, now: DateTime<Utc>) {
+    pub(crate) fn child_started(
+        &mut self,
+        index: usize,
+        leased: &Pooled<Amount>,
+        now: DateTime<Utc>,
+    ) {
         let Some(slot) = self.state.calls.get(index) else {
             return;
         };
@@ -153,7 +160,7 @@ impl AgentMachine {
             run: run.clone(),
             agent: agent.name.clone(),
             position: (!background).then_some(slot.position),
-            leased,
+            leased: part_for(agent, leased.clone()),
             answered: 0,
             heard_at: Some(now),
             looked_at: None,
@@ -234,6 +241,7 @@ impl AgentMachine {
         tree.usage.add(&end.usage);
         tree.cost_usd = cost_sum(tree.cost_usd, end.cost_usd);
         tree.reserved = tree.reserved.plus(end.reserved);
+        self.state.budget.take_of_pools(&end.pools);
         self.emit(RunEvent::ChildEnded {
             run_id: end.run.clone(),
             exit_reason: end.exit_reason,
@@ -273,10 +281,14 @@ impl AgentMachine {
     /// The run ends before these that it started: nobody here learns what they used, so it is charged what they may.
     pub(crate) fn give_up_children(&mut self) {
         let cost_usd = self.cost_of_lost();
-        let tree = &mut self.state.tree;
+        let RunState { tree, budget, .. } = &mut self.state;
         let mut events = Vec::new();
         for child in &mut tree.children {
-            let reserved = std::mem::take(&mut child.leased);
+            let Pooled {
+                own: reserved,
+                pools,
+            } = std::mem::take(&mut child.leased);
+            budget.take_of_pools(&pools);
             tree.reserved = tree.reserved.plus(reserved);
             tree.cost_usd = cost_sum(tree.cost_usd, cost_usd);
             events.push(RunEvent::ChildEnded {

@@ -125,7 +125,11 @@ impl AgentMachine {
             format!("the current one does not take what the run was started with: {rejected}")
         });
         adopted.map(|agent| {
-            let agent = agent.attenuated(&self.state.agent.bounds);
+            let mut agent = agent.attenuated(&self.state.agent.bounds);
+            // Runs that are open may go on with pools that the other definition does not know.
+            for (pool, allowance) in &self.state.agent.pools {
+                agent.pools.entry(pool.clone()).or_insert(*allowance);
+            }
             match &self.state.tree.parent {
                 Some(parent) => parent.attenuate(&agent),
                 None => agent,

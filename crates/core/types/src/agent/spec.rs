@@ -12,10 +12,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    ActivityOptions, ActivitySettings, ApprovalRules, Bounds, CallerRules, CallerSetting, Handoff,
-    Limits, ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy,
-    StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects, canonical_json, hex, json::millis,
-    json::shared,
+    ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
+    CallerSetting, Handoff, Limits, ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead,
+    RetryPolicy, RunPolicy, StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects,
+    canonical_json, hex, json::millis, json::shared,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.
@@ -149,6 +149,14 @@ pub struct AgentSpec {
         skip_serializing_if = "is_default_lease"
     )]
     pub lease: Duration,
+    /// The [pool](Self::pools) that its model calls are charged to, beside the limits of its run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// Budgets that runs of a tree share, by name: how much all runs together may use whose agents name one as their
+    /// [pool](Self::pool). Those of the run that began the tree count, which has to have all of them; runs below are granted
+    /// parts of them, as of the other budget.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, Allowance>,
     /// What its models cost at most, where that is known: what a run with a limit of cost reserves. Workers set it where they
     /// give a definition to a run. It does not tell definitions apart.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -193,6 +201,8 @@ impl Default for AgentSpec {
             max_children: MAX_CHILDREN,
             bounds: Vec::new(),
             lease: LEASE,
+            pool: None,
+            pools: BTreeMap::new(),
             rates: Vec::new(),
             signed: false,
         }

@@ -1,5 +1,7 @@
 //! An agent that another one may start.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -26,6 +28,10 @@ pub struct SubAgent {
     /// Lower limits for the runs that are started so.
     #[serde(skip_serializing_if = "LimitOverrides::is_empty")]
     pub limits: LimitOverrides,
+    /// The [pools](crate::AgentSpec::pools) that its runs and those below them use: it starts with a part of each. What it is
+    /// not known to use, its runs may ask for.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub pools: BTreeSet<String>,
 }
 
 impl SubAgent {

@@ -124,6 +124,25 @@ impl Allowance {
         }
     }
 
+    /// Returns so much, of what is bounded in it.
+    #[must_use]
+    pub fn bounding(&self, amount: Amount) -> Self {
+        Self {
+            tokens: self.tokens.map(|_| amount.tokens),
+            cost_usd: self.cost_usd.map(|_| amount.cost_usd),
+        }
+    }
+
+    /// Returns what is granted when this is granted after that: nothing is taken back. What is bounded since then is from then
+    /// on, and what is not any more is not.
+    #[must_use]
+    pub fn then(self, granted: Self) -> Self {
+        Self {
+            tokens: larger_of(self.tokens, granted.tokens),
+            cost_usd: larger_of(self.cost_usd, granted.cost_usd),
+        }
+    }
+
     /// Whether neither is bounded.
     #[must_use]
     pub const fn is_unbounded(&self) -> bool {
@@ -141,4 +160,12 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     }
+}
+
+fn larger_of<T: Ord>(known: Option<T>, granted: Option<T>) -> Option<T> {
+    let granted = granted?;
+    Some(match known {
+        Some(known) => known.max(granted),
+        None => granted,
+    })
 }

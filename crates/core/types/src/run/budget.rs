@@ -1,9 +1,11 @@
 //! What a run has put aside of its budget.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::{Allowance, Amount, Held, Lease, LeaseRequest, RunSignal};
+use crate::{Allowance, Amount, Held, Lease, LeaseRequest, Pooled, RunSignal, run::pooled::add_to};
 
 /// What a run has put aside of its budget, beside what it has used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +20,9 @@ pub struct Budget {
     /// What model calls are charged that were left or lost: nobody knows what they used.
     #[serde(skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
+    /// What the run and those below it that have ended used of pools, and are charged.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, Amount>,
     /// What the run above has granted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Box<Leased>>,
@@ -38,6 +43,11 @@ const fn is_none(count: &u32) -> bool {
 }
 
 impl Budget {
+    /// So much of pools was used, or is charged.
+    pub fn take_of_pools(&mut self, used: &BTreeMap<String, Amount>) {
+        add_to(&mut self.pools, used);
+    }
+
     /// Whether nothing was put aside yet.
     pub(crate) fn is_new(&self) -> bool {
         *self == Self::default()
@@ -85,7 +95,7 @@ impl Leased {
 
     /// Returns what it grants.
     #[must_use]
-    pub const fn granted(&self) -> Allowance {
-        self.lease.granted
+    pub const fn granted(&self) -> &Pooled<Allowance> {
+        &self.lease.granted
     }
 }

@@ -1,5 +1,7 @@
 //! What runs of a tree say to each other.
 
+use std::collections::BTreeMap;
+
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,6 +74,9 @@ pub struct ChildEnd {
     /// What they are charged beside that: see [`Budget::reserved`](crate::Budget::reserved).
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
+    /// What of all that is of pools, and in them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, Amount>,
 }
 
 impl ChildEnd {
@@ -89,6 +94,7 @@ impl ChildEnd {
             usage: usage.clone(),
             cost_usd,
             reserved: output.reserved,
+            pools: output.pools.clone(),
         }
     }
 
@@ -104,6 +110,7 @@ impl ChildEnd {
             usage: TokenUsage::default(),
             cost_usd: Some(Decimal::ZERO),
             reserved: Amount::ZERO,
+            pools: BTreeMap::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The canonical log of a run, the same on every engine.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -368,6 +370,9 @@ pub enum RunEvent {
         output: Option<String>,
         /// What it failed with.
         error: Option<RunError>,
+        /// What it took of [pools](crate::AgentSpec::pools), and those that it started.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pools: BTreeMap<String, Amount>,
     },
 }
 

@@ -5,17 +5,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Allowance, Amount, RunId, json::millis};
+use crate::{Allowance, Amount, Pooled, RunId, json::millis};
 
 /// What a run may use of the budget of the run that started it, and how long it goes on without word of that.
 ///
 /// It is granted, and what is not used of it goes back when the run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
     /// How much in all, from the start of the run on.
     #[serde(default)]
-    pub granted: Allowance,
+    pub granted: Pooled<Allowance>,
     /// How long the run goes on without word of the one that started it.
     #[serde(rename = "within_ms", with = "millis")]
     pub within: Duration,
@@ -32,10 +32,10 @@ pub struct LeaseRequest {
     pub number: u32,
     /// How much more it needs at least to go on. Nothing, if it asks whether its parent is there.
     #[serde(default)]
-    pub need: Amount,
+    pub need: Pooled<Amount>,
     /// How much more it would like to have.
     #[serde(default)]
-    pub want: Amount,
+    pub want: Pooled<Amount>,
 }
 
 /// What the run that started another one answers to its [`LeaseRequest`].
@@ -49,7 +49,7 @@ pub struct LeaseGrant {
     pub number: u32,
     /// How much the run may use in all from now on.
     #[serde(default)]
-    pub granted: Allowance,
+    pub granted: Pooled<Allowance>,
     /// Why it may not use as much as it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,

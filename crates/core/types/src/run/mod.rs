@@ -18,6 +18,7 @@ pub(crate) mod output;
 pub(crate) mod parent;
 pub(crate) mod patches;
 pub(crate) mod place;
+pub(crate) mod pooled;
 pub(crate) mod refusal;
 pub(crate) mod request;
 pub(crate) mod session_name;

@@ -1,5 +1,7 @@
 //! What a run came to.
 
+use std::collections::BTreeMap;
+
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +35,9 @@ pub struct RunOutput {
     /// so it is in none of the sums above.
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
+    /// What of all that, with the runs below, was taken of [pools](crate::AgentSpec::pools), by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, Amount>,
     /// What it failed with.
     pub error: Option<RunError>,
     /// The tickets that it waits for.

@@ -40,7 +40,10 @@ impl Parent {
             run: self.run.clone(),
             root: self.root.clone(),
             bounds: Vec::new(),
-            ..*self
+            key: self.key,
+            levels: self.levels,
+            signed: self.signed,
+            lease: self.lease.clone(),
         }
     }
 

@@ -51,6 +51,9 @@ pub struct RunStatus {
     /// in none of the sums above.
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
+    /// What of all that was taken of [pools](crate::AgentSpec::pools), by name; known when the run has ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, Amount>,
     /// When it started.
     pub started_at: DateTime<Utc>,
     /// When something last happened.
@@ -102,6 +105,7 @@ impl RunStatus {
             tree_usage: TokenUsage::default(),
             tree_cost_usd: Some(Decimal::ZERO),
             reserved: Amount::ZERO,
+            pools: BTreeMap::new(),
             started_at,
             updated_at: started_at,
             error: None,
@@ -154,8 +158,10 @@ impl RunStatus {
                 exit_reason,
                 output,
                 error,
+                pools,
             } => {
                 self.state = exit_reason.phase();
+                self.pools.clone_from(pools);
                 self.last_message.clone_from(output);
                 self.error.clone_from(error);
                 self.approvals.clear();
@@ -366,6 +372,7 @@ impl RunStatus {
             tree: (!self.children.is_empty())
                 .then(|| Box::new(Spent::new(self.tree_usage.clone(), self.tree_cost_usd))),
             reserved: self.reserved,
+            pools: self.pools.clone(),
             error: self.error.clone(),
             approvals: self.approvals.clone(),
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::{Amount, ChildEnd, Parent, RunId, TokenUsage};
+use crate::{Amount, ChildEnd, Parent, Pooled, RunId, TokenUsage};
 
 /// What a run knows of the runs above and below it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,9 +96,9 @@ pub struct Child {
     /// The position in the turn of the call that waits for its answer; `None` if it works in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
-    /// How much of the budget it was granted so far; nothing of what is not bounded.
-    #[serde(default, skip_serializing_if = "Amount::is_zero")]
-    pub leased: Amount,
+    /// How much of the budget, and of pools, it was granted so far; nothing of what is not bounded.
+    #[serde(default, skip_serializing_if = "Pooled::is_zero")]
+    pub leased: Pooled<Amount>,
     /// Which of its [requests](crate::LeaseRequest) was answered last.
     #[serde(default, skip_serializing_if = "is_none")]
     pub answered: u32,

@@ -28,6 +28,7 @@ fn run_output_is_the_documented_json() {
         cost_usd: None,
         tree: None,
         reserved: Amount::ZERO,
+        pools: Default::default(),
         error: None,
         approvals: vec![],
     };

@@ -51,10 +51,13 @@ fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
             directory: None,
             signed: false,
         }),
-        RunEvent::RunEnded { exit_reason, .. } => Some(RunEvent::RunEnded {
+        RunEvent::RunEnded {
+            exit_reason, pools, ..
+        } => Some(RunEvent::RunEnded {
             exit_reason: *exit_reason,
             output: None,
             error: None,
+            pools: pools.clone(),
         }),
         RunEvent::TurnStarted { .. }
         | RunEvent::TurnEnded { .. }

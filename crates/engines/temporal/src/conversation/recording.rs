@@ -154,6 +154,7 @@ impl Recording {
                         exit_reason,
                         output: output.output,
                         error: output.error,
+                        pools: output.pools,
                     };
                     self.record(ended, at);
                 }

@@ -24,7 +24,7 @@ use crate::agent_file::{
         approvers,
         mcp_settings::{self, McpSettings},
         models::{self, Known},
-        sessions,
+        pools, sessions,
         tools::{self, Workplace},
     },
     text::{problem::Problems, table::Table},
@@ -109,9 +109,11 @@ impl Definitions {
     fn read(root: &Table<'_>) -> Self {
         let providers = providers::read(root);
         let prices = models::read_prices(root, &providers);
+        let pools = pools::read(root);
         let known = Known {
             providers: &providers,
             prices: &prices,
+            pools: &pools,
         };
         let mut mcp = mcp_settings::read(root, &known);
         let servers: Vec<&str> = mcp.keys().map(String::as_str).collect();

@@ -9,7 +9,7 @@ use toml::{
 };
 
 use crate::agent_file::{
-    tables::sessions::SESSIONS,
+    tables::{pools::POOLS, sessions::SESSIONS},
     text::{
         problem::{Problems, looks_like_a_key},
         table::{DEFAULTS, Table, dotted},
@@ -25,7 +25,7 @@ const VERSION: u64 = 1;
 pub(crate) const INCLUDE: &str = "include";
 
 /// The tables of named things, which may stand in any of the files.
-const NAMED: [&str; 5] = ["providers", "agents", "prices", "mcp", "approvers"];
+const NAMED: [&str; 6] = ["providers", "agents", "prices", "mcp", "approvers", POOLS];
 
 /// The tables of one file.
 pub(crate) struct Part<'t> {

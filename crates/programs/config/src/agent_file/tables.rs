@@ -11,6 +11,7 @@ pub(crate) mod mcp_settings;
 pub(crate) mod models;
 pub(crate) mod on;
 pub(crate) mod places;
+pub(crate) mod pools;
 pub(crate) mod rules;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;

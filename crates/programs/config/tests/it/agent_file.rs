@@ -12,6 +12,7 @@ mod handoffs;
 mod mcp;
 mod openai;
 mod places;
+mod pools;
 mod problems;
 mod rates;
 mod sessions;

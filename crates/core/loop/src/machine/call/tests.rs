@@ -216,6 +216,7 @@ impl Script {
             usage: TokenUsage::default(),
             cost_usd: None,
             reserved: Amount::ZERO,
+            pools: Default::default(),
         };
         self.feed(Observation::ChildEnded(end));
     }

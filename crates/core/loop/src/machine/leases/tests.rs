@@ -2,11 +2,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
-    AgentSpec, ChildEnd, ChildRequest, CompletionRequest, CompletionResponse, ContentBlock,
-    Decision, Effect, ExitReason, FailureKind, Limits, Message, ModelRate, OnHalt, Outcome,
-    PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest, RunSignal, Spent,
-    Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolOutput, Verification, VerifyOutcome,
-    json_bytes, signal,
+    AgentSpec, Allowance, ChildEnd, ChildRequest, CompletionRequest, CompletionResponse,
+    ContentBlock, Decision, Effect, ExitReason, FailureKind, Limits, Message, ModelRate, OnHalt,
+    Outcome, PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest, RunSignal,
+    Spent, Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolOutput, Verification,
+    VerifyOutcome, json_bytes, signal,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -38,6 +38,9 @@ struct Run {
     is_told: bool,
 }
 
+/// The pool that runs below share, if there is one.
+const POOL: &str = "shared";
+
 /// Runs of a tree, their model, and how much that counted.
 struct World {
     runs: BTreeMap<RunId, Run>,
@@ -49,6 +52,8 @@ struct World {
     reported_cost: Decimal,
     /// What it counted of attempts that nobody learned of.
     lost: Amount,
+    /// What it counted of all that in the runs whose agents share a pool.
+    pooled: Amount,
     agent: AgentSpec,
     /// What the model always answers with, if it does.
     always: Option<u8>,
@@ -65,6 +70,11 @@ fn rate() -> ModelRate {
 fn agent(limits: Limits, knows_prices: bool, max_tokens: Option<u64>) -> AgentSpec {
     let kids = ["kid", "aide"].map(|name| SubAgent {
         background: name == "aide",
+        // The other one has to ask for all of it.
+        pools: (name == "kid")
+            .then(|| POOL.to_owned())
+            .into_iter()
+            .collect(),
         ..SubAgent::new(name)
     });
     let tools = kids.iter().map(SubAgent::definition).collect();
@@ -96,6 +106,7 @@ impl World {
             reported: TokenUsage::default(),
             reported_cost: Decimal::ZERO,
             lost: Amount::ZERO,
+            pooled: Amount::ZERO,
             agent: agent.clone(),
             always: None,
         };
@@ -273,6 +284,9 @@ impl World {
                 let ChildRequest { run, request } = *child;
                 let mut agent = self.agent.clone();
                 agent.limits = Limits::default();
+                agent.pool = (!agent.pools.is_empty()).then(|| POOL.to_owned());
+                // What it has itself does not count.
+                agent.pools = BTreeMap::from([(POOL.to_owned(), Allowance::default())]);
                 self.start(run, request.with_agent(agent));
                 Ok(Outcome::Agent)
             }
@@ -307,6 +321,7 @@ impl World {
                 cost_usd: spent.cost_usd.unwrap(),
             };
             self.lost = self.lost.plus(lost);
+            self.take_of_pool(id, lost);
         }
         let before = (lost > 0).then(|| {
             Box::new(Spent {
@@ -350,6 +365,11 @@ impl World {
         }
         self.reported.add(&usage);
         self.reported_cost += cost_usd.unwrap();
+        let amount = Amount {
+            tokens: usage.total(),
+            cost_usd: cost_usd.unwrap(),
+        };
+        self.take_of_pool(id, amount);
         Ok(Outcome::Model(Box::new(CompletionResponse {
             left_out: Vec::new(),
             id: "r".into(),
@@ -371,10 +391,24 @@ impl World {
             let bound = machine.limited().and(machine.granted());
             let committed = machine.used().plus(machine.given());
             assert!(bound.covers(committed), "{id}: {committed:?} of {bound:?}");
+            for (pool, bound) in machine.pools() {
+                let committed = machine.committed_of(pool);
+                assert!(bound.covers(committed), "{id}: {committed:?} of {bound:?}");
+            }
+        }
+        if let Some(bound) = self.runs[&root()].machine.pools().get(POOL) {
+            let pooled = self.pooled;
+            assert!(bound.covers(pooled), "{pooled:?} of the pool's {bound:?}");
         }
         let billed = self.billed();
         let bound = self.runs[&root()].machine.limited();
         assert!(bound.covers(billed), "{billed:?} of {bound:?}");
+    }
+
+    fn take_of_pool(&mut self, id: &RunId, amount: Amount) {
+        if self.runs[id].machine.pool().is_some() {
+            self.pooled = self.pooled.plus(amount);
+        }
     }
 
     fn billed(&self) -> Amount {
@@ -451,6 +485,7 @@ proptest! {
         cents in prop::option::of(1_i64..400),
         max_tokens in prop::option::of(100_u64..5_000),
         asks in any::<bool>(),
+        pool in prop::option::of((prop::option::of(1_000_u64..200_000), prop::option::of(1_i64..200))),
         choices in prop::collection::vec(any::<u8>(), 0..1_500),
     ) {
         let limits = Limits {
@@ -465,7 +500,13 @@ proptest! {
             // Of these nobody is asked in this test.
             agent.limits.turns = None;
         }
+        if let Some((tokens, cents)) = pool {
+            let cost_usd = cents.map(|cents| Decimal::new(cents, 2));
+            let allowance = Allowance { tokens, cost_usd };
+            agent.pools.insert(POOL.to_owned(), allowance);
+        }
         let (world, output) = World::new(agent, choices).run();
+        let charged_to_pool = output.pools.get(POOL).copied().unwrap_or_default();
         prop_assert!(output.exit_reason.is_some(), "{:?}", output);
         let open = world.runs.values().filter(|run| run.machine.phase() != crate::machine::phase::Phase::Over);
         prop_assert_eq!(open.count(), 0, "runs are left");
@@ -475,6 +516,9 @@ proptest! {
             // Each answer is counted once.
             prop_assert_eq!(usage.total(), world.reported.total());
             prop_assert_eq!(cost_usd, Some(world.reported_cost));
+            if pool.is_some() && world.lost.is_zero() {
+                prop_assert_eq!(charged_to_pool, world.pooled);
+            }
         }
         // Of what nobody learned of no less is charged than it was.
         let charged = usage.total() + output.reserved.tokens;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
-    ActivitySettings, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
+    ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
     HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate, OnExpiry, OnHalt,
     OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
     ToolSettings,
@@ -110,12 +110,15 @@ pub(crate) fn full() -> AgentSpec {
                 turns: Some(5),
                 ..LimitOverrides::default()
             },
+            pools: BTreeSet::from(["research".into()]),
         }],
         handoffs: vec![Handoff {
             name: "billing".into(),
             description: "Knows the invoices.".into(),
             conversation: HandedConversation::Summary,
         }],
+        pool: Some("research".into()),
+        pools: BTreeMap::from([("research".into(), Allowance::default())]),
         max_depth: 3,
         max_children: 50,
         bounds: bounds(),

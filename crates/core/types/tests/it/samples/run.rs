@@ -4,7 +4,7 @@ use neuron_types::{
     AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
     CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
     HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
-    Limits, Lineage, Milestone, Parent, PendingCall, RawSignals, Reported, RunError, RunId,
+    Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, Reported, RunError, RunId,
     RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion,
     StepId, TokenCalibration, TokenUsage, Tree, UpgradeRequest, UserMessage,
 };
@@ -80,6 +80,7 @@ pub(crate) fn outputs() -> Vec<RunOutput> {
         cost_usd: Some(price()),
         tree: None,
         reserved: amount(),
+        pools: pools(),
         error: None,
         approvals: vec![],
     };
@@ -259,7 +260,7 @@ pub(crate) fn state() -> RunState {
                 run: RunId::new("helper").unwrap(),
                 agent: "helper".into(),
                 position: Some(1),
-                leased: amount(),
+                leased: pooled(),
                 answered: 1,
                 heard_at: Some(moment(40)),
                 looked_at: Some(moment(45)),
@@ -345,6 +346,17 @@ pub(crate) fn amount() -> Amount {
     }
 }
 
+fn pooled() -> Pooled<Amount> {
+    Pooled {
+        own: amount(),
+        pools: pools(),
+    }
+}
+
+pub(crate) fn pools() -> BTreeMap<String, Amount> {
+    BTreeMap::from([("research".into(), amount())])
+}
+
 pub(crate) fn held() -> Held {
     Held {
         output: 500,
@@ -355,9 +367,12 @@ pub(crate) fn held() -> Held {
 
 fn lease() -> Lease {
     Lease {
-        granted: Allowance {
-            tokens: Some(40_000),
-            cost_usd: Some(price()),
+        granted: Pooled {
+            own: Allowance {
+                tokens: Some(40_000),
+                cost_usd: Some(price()),
+            },
+            pools: BTreeMap::from([("research".into(), Allowance::default())]),
         },
         within: HOUR,
     }
@@ -376,13 +391,14 @@ fn budget() -> Budget {
         held: Some(held()),
         again: 1,
         reserved: amount(),
+        pools: pools(),
         lease: Some(Box::new(leased)),
         requests: vec![LeaseRequest {
             run: RunId::new("helper").unwrap(),
             key: Uuid::from_u128(10),
             number: 1,
-            need: amount(),
-            want: amount(),
+            need: pooled(),
+            want: pooled(),
         }],
         asks_person: true,
         to_tell: vec![RunSignal::cancel(RunId::new("helper").unwrap(), "enough")],

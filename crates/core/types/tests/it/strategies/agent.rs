@@ -16,7 +16,7 @@ use super::{
     message::message,
     millis, one_of, optional_json,
     request::request_head,
-    run::{lease, run_id, run_tags},
+    run::{allowance, lease, run_id, run_tags},
     step::{activity_settings, retry_policy},
     text,
 };
@@ -77,8 +77,9 @@ prop_compose! {
         input in optional_json(),
         background in any::<bool>(),
         limits in limit_overrides(),
+        pools in btree_set(text(), 0..3),
     ) -> SubAgent {
-        SubAgent { name, description, input, background, limits }
+        SubAgent { name, description, input, background, limits, pools }
     }
 }
 
@@ -136,6 +137,7 @@ prop_compose! {
         callers_may_set in btree_set(one_of(&CallerSetting::ALL), 0..4),
         (subagents, handoffs, bounds) in (few(sub_agent()), few(handoff()), few(bounds())).boxed(),
         [max_depth, max_children] in any::<[u32; 2]>(),
+        (pool, pools) in (option::of(text()), btree_map(text(), allowance(), 0..3)),
     ) -> AgentSpec {
         AgentSpec {
             subagents,
@@ -143,6 +145,8 @@ prop_compose! {
             bounds,
             max_depth,
             max_children,
+            pool,
+            pools,
             caller_rules,
             callers_may_set,
             parallel_tools,

@@ -1,5 +1,5 @@
 use neuron_types::{RecordedEvent, RunEvent, TicketKind};
-use proptest::{option, prelude::*};
+use proptest::{collection::btree_map, option, prelude::*};
 use uuid::Uuid;
 
 use super::{
@@ -172,8 +172,9 @@ prop_compose! {
         exit_reason in exit_reason(),
         output in option::of(text()),
         error in option::of(run_error()),
+        pools in btree_map(text(), amount(), 0..3),
     ) -> RunEvent {
-        RunEvent::RunEnded { exit_reason, output, error }
+        RunEvent::RunEnded { exit_reason, output, error, pools }
     }
 }
 

@@ -3,9 +3,9 @@ use std::time::Duration;
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
     ContextRecord, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease, LeaseRequest,
-    Leased, Lineage, Milestone, PendingCall, RawSignals, Reported, RunError, RunId, RunOutcome,
-    RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion,
-    TokenCalibration, Tree, UpgradeRequest, UserMessage,
+    Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, Reported, RunError, RunId,
+    RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage,
+    StateVersion, TokenCalibration, Tree, UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -63,7 +63,7 @@ prop_compose! {
         usage in token_usage(),
         cost_usd in option::of(decimal()),
         tree in option::of((token_usage(), option::of(decimal()))),
-        reserved in amount(),
+        (reserved, pools) in (amount(), btree_map(text(), amount(), 0..3)),
         error in option::of(run_error()),
         approvals in few(ticket()),
     ) -> RunOutput {
@@ -79,6 +79,7 @@ prop_compose! {
             cost_usd,
             tree: tree.map(|(usage, cost_usd)| Box::new(Spent::new(usage, cost_usd))),
             reserved,
+            pools,
             error,
             approvals,
         }
@@ -125,6 +126,7 @@ prop_compose! {
             tree_usage,
             tree_cost_usd,
             reserved: output.reserved,
+            pools: output.pools,
             started_at,
             updated_at,
             error: output.error,
@@ -225,6 +227,20 @@ prop_compose! {
 }
 
 prop_compose! {
+    pub(crate) fn allowance()(tokens in option::of(any::<u64>()), cost_usd in option::of(decimal())) -> Allowance {
+        Allowance { tokens, cost_usd }
+    }
+}
+
+fn pooled<T: std::fmt::Debug + Clone + 'static>(
+    of: impl Strategy<Value = T> + 'static,
+) -> impl Strategy<Value = Pooled<T>> {
+    let of = of.boxed();
+    let pools = btree_map(text(), of.clone(), 0..3);
+    (of, pools).prop_map(|(own, pools)| Pooled { own, pools })
+}
+
+prop_compose! {
     pub(crate) fn held()(output in any::<u64>(), amount in amount(), attempts in any::<u32>()) -> Held {
         Held { output, amount, attempts }
     }
@@ -232,12 +248,11 @@ prop_compose! {
 
 prop_compose! {
     pub(crate) fn lease()(
-        tokens in option::of(any::<u64>()),
-        cost_usd in option::of(decimal()),
+        pooled in pooled(allowance()),
         within in any::<u32>(),
     ) -> Lease {
         Lease {
-            granted: Allowance { tokens, cost_usd },
+            granted: pooled,
             within: Duration::from_millis(within.into()), // Only compared, never waited for.
         }
     }
@@ -260,7 +275,7 @@ prop_compose! {
         run in run_id(),
         key in any::<u128>(),
         number in any::<u32>(),
-        (need, want) in (amount(), amount()),
+        (need, want) in (pooled(amount()), pooled(amount())),
     ) -> LeaseRequest {
         LeaseRequest { run, key: Uuid::from_u128(key), number, need, want }
     }
@@ -270,6 +285,7 @@ prop_compose! {
     fn budget()(
         (held, again) in (option::of(held()), any::<u32>()),
         reserved in amount(),
+        pools in btree_map(text(), amount(), 0..3),
         lease in option::of(leased()),
         requests in few(lease_request()),
         (asks_person, to_tell) in (any::<bool>(), few((run_id(), text(), text()))),
@@ -279,6 +295,7 @@ prop_compose! {
             held,
             again,
             reserved,
+            pools,
             lease: lease.map(Box::new),
             requests,
             asks_person,
@@ -292,7 +309,7 @@ prop_compose! {
         run in run_id(),
         agent in text(),
         position in any::<Option<u32>>(),
-        leased in amount(),
+        leased in pooled(amount()),
         answered in any::<u32>(),
         [heard_at, looked_at] in [option::of(moment()), option::of(moment())],
     ) -> Child {

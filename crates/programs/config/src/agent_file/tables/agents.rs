@@ -14,7 +14,7 @@ use crate::agent_file::{
     tables::{
         activity, context, handoffs, limits, mcp_names,
         models::{self, Known},
-        on, places, rules,
+        on, places, pools, rules,
         steps::{self, AgentTools},
         subagents,
         tools::{self, Workplace},
@@ -34,9 +34,10 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 33] = [
+const KEYS: [&str; 34] = [
     "description",
     "subagents",
+    pools::KEY,
     "handoffs",
     "max_depth",
     "max_children",
@@ -113,6 +114,10 @@ pub(crate) fn read(
     let places = places.map(|(name, agent)| (name.as_str(), &agent.workplace));
     places::check(&tables, &places.collect());
     describe_others(&mut agents);
+    pools::share(
+        agents.values_mut().map(|agent| &mut agent.spec),
+        known.pools,
+    );
     agents
 }
 
@@ -198,6 +203,9 @@ fn read_one(
             .count_or_none("max_depth")
             .unwrap_or(default.max_depth),
         max_children: table.count("max_children").unwrap_or(default.max_children),
+        pool: pools::read_name(table, known.pools),
+        // Those that its trees use are known when all agents are.
+        pools: BTreeMap::new(),
         lease: table.duration("lease").unwrap_or(default.lease),
         // Whoever gives it to a run says it.
         rates: Vec::new(),
@@ -214,12 +222,15 @@ fn read_one(
         tool_timeout,
         activity: activity::read(table, model_timeout.max(longest)),
     };
-    if spec.limits.cost_usd.is_some() {
-        for model in models {
-            models::require_price(table, Some(model), known);
+    let summarising = context::summary_models(&spec.context).map(models::split);
+    let called: Vec<_> = models.into_iter().map(Some).chain(summarising).collect();
+    let pool = spec.pool.as_ref().and_then(|pool| known.pools.get(pool));
+    for model in called {
+        if spec.limits.cost_usd.is_some() {
+            models::require_price(table, model, known);
         }
-        for model in context::summary_models(&spec.context) {
-            models::require_price(table, models::split(model), known);
+        if pool.is_some_and(|pool| pool.cost_usd.is_some()) {
+            pools::require_price(table, model, known);
         }
     }
     context.persistent.add_to(spec.head_mut());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use neuron_executor::{LongPrompt, ModelPrice, Prices};
-use neuron_types::{ReasoningEffort, ThinkingConfig};
+use neuron_types::{Allowance, ReasoningEffort, ThinkingConfig};
 
 use crate::agent_file::{
     providers::{Kind, ProviderSettings},
@@ -14,6 +14,7 @@ use crate::agent_file::{
 pub(crate) struct Known<'a> {
     pub(crate) providers: &'a BTreeMap<String, ProviderSettings>,
     pub(crate) prices: &'a Prices,
+    pub(crate) pools: &'a BTreeMap<String, Allowance>,
 }
 
 impl ModelName<'_> {
@@ -217,21 +218,26 @@ fn read_long_prompt(price: &Table<'_>) -> Option<LongPrompt> {
 
 /// Notes that a cost limit cannot be kept for a model without a price. A script states its own costs.
 pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
-    let Some(ModelName { provider, name }) = model else {
-        return;
-    };
+    if let Some(why) = no_price(model, known)
+        && let Some(limits) = agent.table("limits")
+    {
+        let message = format!("cannot be kept, because {why}");
+        limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
+    }
+}
+
+/// Why nobody knows what calls of a model cost, and what to do about it; `None` if it is known.
+pub(crate) fn no_price(model: Option<ModelName<'_>>, known: &Known<'_>) -> Option<String> {
+    let ModelName { provider, name } = model?;
     let scripted = known
         .providers
         .get(provider)
         .is_some_and(|settings| settings.kind == Kind::Script);
-    if scripted || known.prices.get(provider, name).is_some() {
-        return;
-    }
-    if let Some(limits) = agent.table("limits") {
-        let message = format!(
-            "cannot be kept, because the price of {provider}/{name} is not known: add \
-             [prices.\"{provider}/{name}\"] with input and output in US dollars for a million tokens"
-        );
-        limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
-    }
+    let is_known = scripted || known.prices.get(provider, name).is_some();
+    (!is_known).then(|| {
+        format!(
+            "the price of {provider}/{name} is not known: add [prices.\"{provider}/{name}\"] with input and output in US \
+             dollars for a million tokens"
+        )
+    })
 }
