@@ -422,6 +422,8 @@ impl AgentMachine {
     fn ask_again(&mut self, now: DateTime<Utc>) {
         if let Some(lease) = &mut self.state.budget.lease {
             lease.is_pending = false;
+            // What was asked before is not waited for any more: it would be due at once.
+            lease.asked_at = None;
         }
         match self.room() {
             Room::Short(shortage) if self.waits_for_grant() => {

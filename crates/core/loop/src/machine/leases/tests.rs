@@ -544,3 +544,37 @@ fn a_tree_that_is_always_started_anew_ends_at_its_budget() {
     assert!(world.billed().tokens <= 60_000);
     assert!(world.runs.len() > 3, "it has started others");
 }
+
+#[test]
+fn a_run_that_comes_back_late_asks_again_and_waits_for_the_answer() {
+    let within = Duration::from_secs(4); // Only counted, never waited for.
+    let parent = Parent {
+        run: root(),
+        root: root(),
+        key: Uuid::nil(),
+        levels: 0,
+        bounds: Vec::new(),
+        signed: false,
+        lease: Some(neuron_types::Lease {
+            granted: Allowance::default(),
+            within,
+        }),
+    };
+    let input = RunInput {
+        parent: Some(Box::new(parent)),
+        ..RunInput::new(AgentSpec::default(), Message::user("Do it."))
+    };
+    let mut now = DateTime::UNIX_EPOCH;
+    let mut machine = AgentMachine::new(input, now).with_run("root.1-1".parse().unwrap());
+    for asked in 1..=3 {
+        // No process executed the run when it was time.
+        now = after(machine.lease_due_at().unwrap(), Some(within)).unwrap();
+        machine.lease_due(now);
+        assert_eq!(machine.state.budget.to_tell.len(), asked);
+        assert_eq!(machine.lease_due_at(), after(now, Some(within / 2)));
+        assert_eq!(machine.abandoned(), None);
+    }
+    now = machine.lease_due_at().unwrap();
+    machine.lease_due(now);
+    assert_eq!(machine.abandoned(), Some(ABANDONED.to_owned()));
+}
