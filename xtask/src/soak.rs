@@ -12,12 +12,12 @@ const FETCHED: [(&str, &str); 2] = [
 ];
 
 /// Builds the command and the workers in release mode and runs a soak with them: `cargo xtask soak outage`,
-/// `parked` or `chaos`.
+/// `parked`, `chaos` or `trees`.
 ///
 /// A soak prints one JSON line for each engine on standard output, and how it goes on on standard error. It fails
 /// if a promise is broken. `outage` takes the model server away from 50 runs for three minutes, `parked` has
-/// 10,000 runs wait for people, and `chaos` makes random faults for an hour. `--size N`, `--seed S` and
-/// `--engine E` make it another one. The tests make the same in short.
+/// 10,000 runs wait for people, `chaos` makes random faults for an hour, and `trees` kills, cancels and ends runs that start
+/// runs. `--size N`, `--seed S` and `--engine E` make it another one. The tests make the same in short.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The soak and its own arguments, given on as they are.

@@ -29,6 +29,13 @@ impl EngineName {
         }
     }
 
+    /// A seed of the engine's own, made of that of the soak.
+    pub(crate) fn seed(self, seed: u64) -> u64 {
+        let position = Self::ALL.iter().position(|other| *other == self);
+        let position = u64::try_from(position.unwrap_or_default()).unwrap();
+        seed.wrapping_mul(3).wrapping_add(position)
+    }
+
     /// The server that it has.
     pub(crate) const fn server(self) -> Option<Engine> {
         match self {

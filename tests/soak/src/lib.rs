@@ -14,10 +14,13 @@ mod history;
 mod model;
 mod outage;
 mod parked;
+mod raised;
 mod report;
 mod side_by_side;
 mod site;
+mod trees;
 
 pub use crate::{
     chaos::Chaos, engine_name::EngineName, outage::Outage, parked::Parked, report::Report,
+    trees::Trees,
 };

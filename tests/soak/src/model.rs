@@ -25,8 +25,16 @@ pub(crate) struct Model {
 #[derive(Debug, Default)]
 struct Ledger {
     failing: AtomicBool,
-    requests: Mutex<Vec<f64>>,
+    requests: Mutex<Vec<Asked>>,
     answers: Mutex<Vec<Answer>>,
+}
+
+/// A request that came.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) run: String,
+    /// When, in seconds since 1970.
+    pub(crate) at: f64,
 }
 
 /// An answer that was sent.
@@ -34,6 +42,8 @@ struct Ledger {
 pub(crate) struct Answer {
     pub(crate) run: String,
     pub(crate) turn: usize,
+    /// The tokens that it said it took: of the prompt and of the answer.
+    pub(crate) tokens: (u64, u64),
     /// When, in seconds since 1970.
     pub(crate) at: f64,
 }
@@ -44,15 +54,23 @@ impl Model {
         let ledger = Arc::new(Ledger::default());
         let noted = Arc::clone(&ledger);
         let server = FakeModel::forgetful(move |request| {
-            noted.requests.lock().unwrap().push(now());
+            let (run, turn) = (run_of(&request.body), chat::turn(&request.body));
+            noted.requests.lock().unwrap().push(Asked {
+                run: run.clone(),
+                at: now(),
+            });
             if noted.failing.load(Ordering::SeqCst) {
                 return Reply::status(503, chat::error("overloaded", "There is no capacity."));
             }
-            let (run, turn) = (run_of(&request.body), chat::turn(&request.body));
-            let reply = Reply::ok(script(&run, turn));
-            let at = now();
-            noted.answers.lock().unwrap().push(Answer { run, turn, at });
-            reply
+            let answer = script(&run, turn);
+            let used = |key: &str| answer["usage"][key].as_u64().unwrap();
+            noted.answers.lock().unwrap().push(Answer {
+                run,
+                turn,
+                tokens: (used("prompt_tokens"), used("completion_tokens")),
+                at: now(),
+            });
+            Reply::ok(answer)
         });
         Self {
             link: Link::to(&server.address()),
@@ -76,7 +94,22 @@ impl Model {
 
     /// When requests came, in seconds since 1970.
     pub(crate) fn requests(&self) -> Vec<f64> {
+        self.asked().into_iter().map(|asked| asked.at).collect()
+    }
+
+    /// Every request so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.ledger.requests.lock().unwrap().clone()
+    }
+
+    /// How many requests came of runs that are chosen by their ids.
+    pub(crate) fn count_of(&self, is_chosen: impl Fn(&str) -> bool) -> usize {
+        let requests = self.ledger.requests.lock().unwrap();
+        let mut chosen = 0;
+        for asked in requests.iter() {
+            chosen += usize::from(is_chosen(&asked.run));
+        }
+        chosen
     }
 
     /// How many requests came.

@@ -215,12 +215,19 @@ impl Site {
 
     /// What a command prints with `--json`; `None` unless it does what it says.
     pub(crate) fn ask(&self, args: &[&str], time: Duration) -> Option<Value> {
+        self.prints(args, time).map(|finished| finished.json())
+    }
+
+    /// As [`ask`](Self::ask) for a command that prints a value a line.
+    pub(crate) fn ask_lines(&self, args: &[&str], time: Duration) -> Option<Vec<Value>> {
+        self.prints(args, time)
+            .map(|finished| finished.json_lines())
+    }
+
+    fn prints(&self, args: &[&str], time: Duration) -> Option<Finished> {
         let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
         let finished = self.call(&args, time)?;
-        match finished.code {
-            Some(0) => Some(finished.json()),
-            _ => None,
-        }
+        (finished.code == Some(0)).then_some(finished)
     }
 
     /// Starts a run whose prompt begins with its id. Whether it is there now; nothing happens where it was.
@@ -279,17 +286,17 @@ impl Site {
         )
     }
 
+    /// The statuses of the newest runs, so many at most; `None` where the command cannot say.
+    pub(crate) fn newest(&self, limit: usize) -> Option<Vec<Value>> {
+        let listed = self.ask(&["runs", "--limit", &limit.to_string()], long_patience())?;
+        Some(listed.as_array().unwrap().clone())
+    }
+
     /// Waits until all of so many runs are over, and returns those that did not complete with this output.
     pub(crate) fn all_end(&self, runs: usize, output: &str, time: Duration) -> Vec<String> {
-        let limit = runs.to_string();
         let mut left = usize::MAX;
         let statuses = wait("end of all runs", time, BETWEEN_CALLS, || {
-            let listed = self.ask(&["runs", "--limit", &limit], long_patience())?;
-            let listed = listed.as_array().unwrap().clone();
-            let is_over = |status: &Value| {
-                let state = status["state"].as_str().unwrap_or_default();
-                ["completed", "failed", "cancelled", "limit_reached"].contains(&state)
-            };
+            let listed = self.newest(runs)?;
             let over = listed.iter().filter(|status| is_over(status)).count();
             if left != runs - over {
                 left = runs - over;
@@ -303,6 +310,43 @@ impl Site {
         let others = statuses.iter().filter(|status| !is_well(status));
         others.map(Value::to_string).collect()
     }
+
+    /// Ends a run from outside, by the engine and without a word to the run. Whether that was done: a run that is over cannot be
+    /// ended.
+    pub(crate) fn terminate(&self, run: &str) -> bool {
+        match self.engine {
+            EngineName::Local => false,
+            EngineName::Temporal => {
+                let path = format!("POST /api/v1/namespaces/default/workflows/{run}/terminate");
+                let body = json!({"reason": "the soak ends it"});
+                self.sends(&self.addresses().http, &path, &body, &[200])
+            }
+            EngineName::Restate => {
+                let query = format!(
+                    "SELECT id FROM sys_invocation WHERE target = 'neuron/{run}/run' \
+                     AND status != 'completed'"
+                );
+                let body = json!({"query": query}).to_string();
+                let url = &self.addresses().http;
+                let answer = http::try_ask(url, "POST /query", &body);
+                let found = answer.as_deref().and_then(http::json);
+                let id = found.and_then(|found| {
+                    let id = found["rows"][0]["id"].as_str();
+                    id.map(str::to_owned)
+                });
+                id.is_some_and(|id| {
+                    let path = format!("PATCH /invocations/{id}/kill");
+                    self.sends(url, &path, &json!({}), &[200])
+                })
+            }
+        }
+    }
+}
+
+/// Whether a run of this status is over.
+pub(crate) fn is_over(status: &Value) -> bool {
+    let state = status["state"].as_str().unwrap_or_default();
+    ["completed", "failed", "cancelled", "limit_reached"].contains(&state)
 }
 
 /// Looks until there is something.

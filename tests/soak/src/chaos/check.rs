@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     faults::{Faults, Kind},
-    load::{WRITES, call_id},
+    load::call_id,
 };
 use crate::{Report, model::Model, site::Site};
 
@@ -28,11 +28,13 @@ struct Outcomes {
     failed: usize,
 }
 
-/// Reports the promises that were broken, and returns the figures.
+/// Reports the promises that were broken, and returns the figures. The turns of each run whose call is a write `writes_of`
+/// says.
 pub(crate) fn check(
     site: &Site,
     model: &Model,
     runs: &[String],
+    writes_of: fn(&str) -> &'static [usize],
     faults: &Faults,
     settles: Duration,
     report: &mut Report,
@@ -41,6 +43,7 @@ pub(crate) fn check(
     let made = writes(site, report);
     let mut outcomes = Outcomes::default();
     for run in runs {
+        let run = (run.as_str(), writes_of(run));
         check_run(site, run, &made, faults, settles, &mut outcomes, report);
     }
     let (again, unexplained) = asked_again(site, model, faults, settles, report);
@@ -84,7 +87,7 @@ fn writes(site: &Site, report: &mut Report) -> Made {
 
 fn check_run(
     site: &Site,
-    run: &str,
+    (run, turns): (&str, &[usize]),
     made: &Made,
     faults: &Faults,
     settles: f64,
@@ -95,7 +98,7 @@ fn check_run(
         return report.breach(site.engine, &format!("{run} has no transcript"));
     };
     let entries = transcript["entries"].as_array().unwrap();
-    for turn in WRITES {
+    for &turn in turns {
         let id = call_id(turn);
         let mut results = entries
             .iter()

@@ -50,6 +50,8 @@ pub(crate) struct Fault {
 pub(crate) struct Pace {
     /// The fewest and the most requests that reach the model from one fault to the next.
     pub(crate) gap: (usize, usize),
+    /// The longest time from there to the fault.
+    pub(crate) after: Duration,
     /// The shortest and the longest time of a fault.
     pub(crate) fault: (Duration, Duration),
 }
@@ -133,29 +135,50 @@ impl Faults {
         let kinds = Kind::of(site.engine);
         let mut first = dice.shuffled(kinds.clone());
         let started = Instant::now();
-        let mut faults = Vec::new();
+        let mut faults = Self(Vec::new());
         while !first.is_empty() || started.elapsed() < lasts {
-            let gap = pace.gap.0 + dice.below(pace.gap.1 - pace.gap.0 + 1);
-            let enough = model.count() + gap;
-            wait(
-                "requests between faults",
-                long_patience(),
-                BETWEEN_LOOKS,
-                || (model.count() >= enough).then_some(()),
-            );
             let any = kinds[dice.below(kinds.len())];
             let kind = first.pop().unwrap_or(any);
-            let time = dice.between(pace.fault.0, pace.fault.1);
-            site.note(&format!("{} for about {time:?}", kind.as_str()));
-            let begin = now();
-            kind.make(site, model, time);
-            faults.push(Fault {
-                kind,
-                begin,
-                end: now(),
-            });
+            faults.add(kind, site, model, &mut dice, pace);
         }
-        Self(faults)
+        faults
+    }
+
+    /// Makes these faults, one after the other.
+    pub(crate) fn of(
+        site: &Site,
+        model: &Model,
+        dice: &mut Dice,
+        pace: Pace,
+        kinds: Vec<Kind>,
+    ) -> Self {
+        let mut faults = Self(Vec::new());
+        for kind in kinds {
+            faults.add(kind, site, model, dice, pace);
+        }
+        faults
+    }
+
+    /// Makes a fault at a random moment.
+    fn add(&mut self, kind: Kind, site: &Site, model: &Model, dice: &mut Dice, pace: Pace) {
+        let gap = pace.gap.0 + dice.below(pace.gap.1 - pace.gap.0 + 1);
+        let enough = model.count() + gap;
+        wait(
+            "requests between faults",
+            long_patience(),
+            BETWEEN_LOOKS,
+            || (model.count() >= enough).then_some(()),
+        );
+        thread::sleep(dice.between(Duration::ZERO, pace.after)); // A random moment; no event tells of it.
+        let time = dice.between(pace.fault.0, pace.fault.1);
+        site.note(&format!("{} for about {time:?}", kind.as_str()));
+        let begin = now();
+        kind.make(site, model, time);
+        self.0.push(Fault {
+            kind,
+            begin,
+            end: now(),
+        });
     }
 
     /// How often each kind was.

@@ -22,7 +22,7 @@ pub(crate) const WRITES: [usize; 3] = [1, 3, 4];
 /// The one of them that a person is asked about.
 const ASKED: usize = 3;
 
-const LAST: usize = 6;
+pub(crate) const LAST: usize = 6;
 
 /// The id of the call of a turn.
 pub(crate) fn call_id(turn: usize) -> String {
@@ -35,31 +35,39 @@ pub(crate) fn answer(run: &str, turn: usize) -> Value {
     if turn >= LAST {
         chat::text(OUTPUT)
     } else if WRITES.contains(&turn) {
-        chat::calls(&[(&id, "bash", json!({"command": write(run, turn)}))])
+        chat::calls(&[(
+            &id,
+            "bash",
+            json!({"command": write(run, turn, turn == ASKED)}),
+        )])
     } else {
         chat::calls(&[(&id, "read_file", json!({"path": "note"}))])
     }
 }
 
-/// A command that appends its idempotency key, the run, the turn and the time.
-fn write(run: &str, turn: usize) -> String {
-    let asked = if turn == ASKED { "true asked; " } else { "" };
+/// A command that appends its idempotency key, the run, the turn and the time. A person is asked about it where agents have
+/// them asked about `true asked*`.
+pub(crate) fn write(run: &str, turn: usize, is_asked: bool) -> String {
+    let asked = if is_asked { "true asked; " } else { "" };
     format!(
         "{asked}sleep 0.3; printf '%s {run} {turn} %s\\n' \"$NEURON_IDEMPOTENCY_KEY\" \"$EPOCHREALTIME\" >> writes; echo did" // What a kill may fall into.
     )
 }
 
-/// Keeps so many runs going until it is enough. Returns those that it started.
+/// Keeps so many runs going until it is enough. Their ids begin with `name`, and are over when `last` is answered: no other
+/// run has that turn. Returns those that it started.
 pub(crate) fn start_runs(
     site: &Site,
     model: &Model,
+    name: &str,
+    last: usize,
     at_once: usize,
     is_enough: &AtomicBool,
 ) -> Vec<String> {
     let mut runs = Vec::new();
     while !is_enough.load(Ordering::SeqCst) {
-        if runs.len() < model.runs_with_turn(LAST) + at_once {
-            let run = format!("run-{}", runs.len() + 1);
+        if runs.len() < model.runs_with_turn(last) + at_once {
+            let run = format!("{name}-{}", runs.len() + 1);
             site.starts(&run, "default");
             runs.push(run);
         }

@@ -1,8 +1,8 @@
 //! Random faults under many runs.
 
-mod check;
-mod faults;
-mod load;
+pub(crate) mod check;
+pub(crate) mod faults;
+pub(crate) mod load;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -17,7 +17,7 @@ use self::{
     check::check,
     faults::{Faults, Pace},
 };
-use crate::{EngineName, Report, model::Model, side_by_side::at_once, site::Site};
+use crate::{EngineName, Report, model::Model, raised::Raised, side_by_side::at_once, site::Site};
 
 /// The shortest outage.
 const SHORTEST: Duration = Duration::from_millis(200); // An outage has a length; no event ends one.
@@ -56,6 +56,7 @@ impl Chaos {
             at_once: 8,
             pace: Pace {
                 gap: (30, 200),
+                after: Duration::ZERO,
                 fault: (SHORTEST, Duration::from_secs(45)), // An outage has a length; no event ends one.
             },
             settles: Duration::from_secs(10), // A bound that is promised: how late a fault shows.
@@ -73,6 +74,7 @@ impl Chaos {
             at_once: 3,
             pace: Pace {
                 gap: (1, 8),
+                after: Duration::ZERO,
                 fault: (SHORTEST, Duration::from_millis(1_500)), // An outage has a length; no event ends one.
             },
             settles: Duration::from_secs(24 * 60 * 60), // Longer than any machine takes for all of it.
@@ -114,10 +116,11 @@ impl Chaos {
         let (runs, faults, others) = thread::scope(|scope| {
             // Also where something panics here: the threads would be waited for without end.
             let ends = [Raised(&is_enough), Raised(&is_over)];
-            let starting =
-                scope.spawn(|| load::start_runs(&site, &model, self.at_once, &is_enough));
+            let starting = scope.spawn(|| {
+                load::start_runs(&site, &model, "run", load::LAST, self.at_once, &is_enough)
+            });
             scope.spawn(|| load::approve(&site, &is_over));
-            let dice = Dice::new(self.seed_of(engine));
+            let dice = Dice::new(engine.seed(self.seed));
             let faults = Faults::make(&site, &model, dice, self.pace, self.lasts);
             is_enough.store(true, Ordering::SeqCst);
             let runs = starting.join().unwrap();
@@ -131,7 +134,15 @@ impl Chaos {
         for status in others {
             report.breach(engine, &format!("a run did not complete: {status}"));
         }
-        let found = check(&site, &model, &runs, &faults, self.settles, &mut report);
+        let found = check(
+            &site,
+            &model,
+            &runs,
+            |_| &load::WRITES,
+            &faults,
+            self.settles,
+            &mut report,
+        );
         report.figures.push(json!({
             "soak": "chaos",
             "engine": engine.as_str(),
@@ -142,21 +153,5 @@ impl Chaos {
             "found": found,
         }));
         report
-    }
-
-    /// The engines have faults of their own.
-    fn seed_of(&self, engine: EngineName) -> u64 {
-        let position = EngineName::ALL.iter().position(|other| *other == engine);
-        let position = u64::try_from(position.unwrap_or_default()).unwrap();
-        self.seed.wrapping_mul(3).wrapping_add(position)
-    }
-}
-
-/// Sets a flag when it is dropped.
-struct Raised<'a>(&'a AtomicBool);
-
-impl Drop for Raised<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
     }
 }

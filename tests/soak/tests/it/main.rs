@@ -1,7 +1,7 @@
 //! The soaks in short.
 
 use neuron_patience::seed;
-use neuron_soak::{Chaos, EngineName, Outage, Parked, Report};
+use neuron_soak::{Chaos, EngineName, Outage, Parked, Report, Trees};
 
 fn keeps_its_promises(report: &Report) {
     assert_eq!(report.figures.len(), EngineName::ALL.len());
@@ -21,4 +21,9 @@ fn parked_runs_are_all_listed_and_others_go_on() {
 #[test]
 fn promises_are_kept_under_faults() {
     keeps_its_promises(&Chaos::short(seed()).run(&EngineName::ALL));
+}
+
+#[test]
+fn trees_of_runs_complete_and_end_to_the_last_run() {
+    keeps_its_promises(&Trees::short(seed()).run(&EngineName::ALL));
 }

@@ -1,0 +1,12 @@
+//! A flag that is set whatever happens.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Sets a flag when it is dropped.
+pub(crate) struct Raised<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,209 @@
+//! Trees that are ended at their first run.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use neuron_patience::{Dice, patience};
+use serde_json::{Value, json};
+
+use crate::{
+    Report,
+    clock::now,
+    model::Model,
+    site::{BETWEEN_CALLS, BETWEEN_LOOKS, Site, is_over, wait},
+    trees::shape::{self, BRIEF, CALLS, LAST, RUNS},
+};
+
+/// How trees are ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Their first run is cancelled.
+    Cancelled,
+    /// The engine ends their first run, which does not notice.
+    FromOutside,
+}
+
+/// How many trees are ended, and what is promised then.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Endings {
+    pub(crate) trees: usize,
+    /// How many go on at once.
+    pub(crate) at_once: usize,
+    /// The longest time from a request of the model to the end.
+    pub(crate) after: Duration,
+    /// How long any run may go on.
+    pub(crate) within: Duration,
+    /// How long after the end of all runs a call may still be under way.
+    pub(crate) settles: Duration,
+}
+
+/// A tree that is ended.
+#[derive(Debug)]
+struct Tree {
+    root: String,
+    /// It is ended after so many requests of its runs.
+    requests: usize,
+    after: Duration,
+    /// Whether its first run was over before.
+    is_late: bool,
+    ended: Option<Instant>,
+    /// When all its runs were over, and how long that took.
+    over: Option<(f64, Duration)>,
+}
+
+impl How {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::FromOutside => BRIEF,
+        }
+    }
+
+    const fn agent(self) -> &'static str {
+        match self {
+            Self::Cancelled => "default",
+            Self::FromOutside => "brief",
+        }
+    }
+
+    fn end(self, site: &Site, root: &str) -> bool {
+        match self {
+            Self::Cancelled => site.ask(&["cancel", root], patience()).is_some(),
+            Self::FromOutside => site.terminate(root),
+        }
+    }
+}
+
+/// Starts trees and ends each at a random moment. Reports the promises that were broken, and returns the figures.
+pub(crate) fn end_all(
+    site: &Site,
+    model: &Model,
+    dice: &mut Dice,
+    how: How,
+    endings: Endings,
+    report: &mut Report,
+) -> Value {
+    let mut trees: Vec<Tree> = (1..=endings.trees)
+        .map(|number| Tree {
+            root: format!("{}-{number}", how.as_str()),
+            requests: dice.below(CALLS),
+            after: dice.between(Duration::ZERO, endings.after),
+            is_late: false,
+            ended: None,
+            over: None,
+        })
+        .collect();
+    for some in trees.chunks_mut(endings.at_once) {
+        for tree in &*some {
+            site.starts(&tree.root, how.agent());
+        }
+        end_some(site, model, how, some);
+        all_over(site, endings, some, report);
+    }
+    stays_over(site, model, endings, &trees, report);
+    let took = trees.iter().filter_map(|tree| tree.over);
+    let longest = took.map(|(_, took)| took).max().unwrap_or_default();
+    json!({
+        "trees": trees.len(),
+        "over_before": trees.iter().filter(|tree| tree.is_late).count(),
+        "longest_s": longest.as_secs_f64(),
+    })
+}
+
+/// Ends each tree at its moment.
+fn end_some(site: &Site, model: &Model, how: How, trees: &mut [Tree]) {
+    wait("moment of each tree", patience(), BETWEEN_LOOKS, || {
+        for tree in trees.iter_mut().filter(|tree| tree.ended.is_none()) {
+            let root = tree.root.as_str();
+            let requests = model.count_of(|run| shape::is_of(root, run));
+            // On a machine that is busy runs may take each other for gone, and the tree makes fewer requests.
+            let is_through = || model.answered(root, LAST).is_some();
+            if requests < tree.requests && !is_through() {
+                continue;
+            }
+            thread::sleep(tree.after); // A random moment; no event tells of it.
+            site.note(&format!("{root} is {}", how.as_str()));
+            tree.is_late = wait("end of a tree", patience(), BETWEEN_CALLS, || {
+                let status = site.ask(&["status", root], patience())?;
+                if is_over(&status) {
+                    return Some(true);
+                }
+                how.end(site, root).then_some(false)
+            });
+            tree.ended = Some(Instant::now());
+        }
+        trees.iter().all(|tree| tree.ended.is_some()).then_some(())
+    });
+}
+
+/// Waits until all runs of these trees are over.
+fn all_over(site: &Site, endings: Endings, trees: &mut [Tree], report: &mut Report) {
+    let deadline = Instant::now() + patience().max(endings.within);
+    loop {
+        let listed = site.newest(trees.len() * RUNS).unwrap_or_default();
+        let mut open = Vec::new();
+        for tree in trees.iter_mut().filter(|tree| tree.over.is_none()) {
+            let mut runs = listed.iter().filter(|status| is_in(tree, status));
+            let is_listed = runs.clone().any(|status| status["run_id"] == *tree.root);
+            if is_listed && runs.all(is_over) {
+                let took = tree.ended.map(|ended| ended.elapsed());
+                tree.over = took.map(|took| (now(), took));
+            } else {
+                let runs = listed.iter().filter(|status| is_in(tree, status));
+                open.extend(runs.filter(|status| !is_over(status)).map(Value::to_string));
+            }
+        }
+        if trees.iter().all(|tree| tree.over.is_some()) {
+            break;
+        }
+        if Instant::now() > deadline {
+            return report.breach(site.engine, &format!("these runs go on: {open:#?}"));
+        }
+        thread::sleep(BETWEEN_CALLS); // Between two looks.
+    }
+    for tree in trees {
+        let took = tree.over.map(|(_, took)| took).unwrap_or_default();
+        let what = format!("{} was over after {took:?}", tree.root);
+        report.promise(site.engine, took <= endings.within, &what);
+    }
+}
+
+fn is_in(tree: &Tree, status: &Value) -> bool {
+    let run = status["run_id"].as_str().unwrap_or_default();
+    shape::is_of(&tree.root, run)
+}
+
+/// Reports what runs did that were over.
+fn stays_over(site: &Site, model: &Model, endings: Endings, trees: &[Tree], report: &mut Report) {
+    let listed = wait("runs", patience(), BETWEEN_CALLS, || {
+        site.newest(trees.len() * RUNS)
+    });
+    let over_of = |run: &str| {
+        let tree = trees.iter().find(|tree| shape::is_of(&tree.root, run))?;
+        tree.over.map(|(over, _)| over)
+    };
+    for status in listed.iter().filter(|status| !is_over(status)) {
+        let run = status["run_id"].as_str().unwrap_or_default();
+        let what = format!("{run} goes on after its tree was over");
+        report.promise(site.engine, over_of(run).is_none(), &what);
+    }
+    let asked = model.asked().into_iter();
+    let asked = asked.map(|asked| (asked.run, asked.at, "asked the model"));
+    let written = site.read("writes");
+    let written = written.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let run = words.next()?.to_owned();
+        Some((run, words.nth(1)?.parse().ok()?, "wrote"))
+    });
+    for (run, at, what) in asked.chain(written) {
+        let over = over_of(&run).unwrap_or(f64::INFINITY);
+        let what = format!("{run} {what} at {at}, and was over at {over}");
+        report.promise(
+            site.engine,
+            at <= over + endings.settles.as_secs_f64(),
+            &what,
+        );
+    }
+}

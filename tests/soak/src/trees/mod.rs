@@ -1,0 +1,187 @@
+//! Trees of runs that are killed, cancelled and ended from outside.
+
+mod ending;
+mod killed;
+mod shape;
+mod tally;
+
+use std::{sync::atomic::AtomicBool, thread, time::Duration};
+
+use neuron_patience::Dice;
+use serde_json::{Value, json};
+
+use self::{
+    ending::{Endings, How, end_all},
+    killed::{Kills, killed},
+};
+use crate::{
+    EngineName, Report,
+    chaos::{faults::Pace, load},
+    model::Model,
+    raised::Raised,
+    side_by_side::at_once,
+    site::Site,
+};
+
+/// The longest time from a request of the model to what is done to its tree.
+const AFTER: Duration = Duration::from_millis(500); // A random moment; no event tells of it.
+
+/// How long a worker is away at least.
+const SHORTEST: Duration = Duration::from_millis(200); // An outage has a length; no event ends one.
+
+/// Longer than any machine takes for all of it.
+const FOREVER: Duration = Duration::from_secs(24 * 60 * 60); // Tests judge no times.
+
+/// Trees of 13 runs on three levels, with reads, writes, tickets and a budget, under which workers are killed and servers
+/// restarted; trees that are cancelled; and trees whose first run is ended from outside.
+///
+/// # Promises
+///
+/// - All runs of trees that nobody ends complete, and each answers what it is for.
+/// - No write is made twice, and none is reported as done that was not made.
+/// - No model call is made again after its answer, unless a fault met it.
+/// - What a tree says that it used is what the model server said of the answers that its runs have, to the token. An answer
+///   that was lost is charged by an event, but on Restate. Each run counts what those below it count, and a tree stays within
+///   its budget.
+/// - All runs of a tree that is cancelled end, and make no call afterwards.
+/// - All runs of a tree whose first one is ended from outside end with their leases.
+#[derive(Debug, Clone)]
+pub struct Trees {
+    seed: u64,
+    kills: Kills,
+    cancelled: Endings,
+    /// Those that are ended from outside.
+    ended: Endings,
+    /// How long these go on without word of others of their tree.
+    lease: &'static str,
+    /// Keys of all agents.
+    keys: &'static str,
+    /// Options of Temporal's worker.
+    temporal: &'static [&'static str],
+}
+
+impl Trees {
+    /// So many kills of workers and five of servers, and 50 trees each that are cancelled and ended from outside.
+    #[must_use]
+    pub const fn full(workers: usize, seed: u64) -> Self {
+        let cancelled = Endings {
+            trees: 50,
+            at_once: 4,
+            after: AFTER,
+            within: Duration::from_secs(120), // A bound that is promised: a timeout of heartbeats and the calls in flight.
+            settles: Duration::ZERO,
+        };
+        Self {
+            seed,
+            kills: Kills {
+                workers,
+                servers: 5,
+                at_once: 3,
+                pace: Pace {
+                    gap: (30, 100),
+                    after: AFTER,
+                    fault: (SHORTEST, Duration::from_secs(8)), // An outage has a length; no event ends one.
+                },
+                settles: Duration::from_secs(10), // A bound that is promised: how late a fault shows.
+            },
+            cancelled,
+            ended: Endings {
+                within: Duration::from_secs(30), // A bound that is promised: the leases of two levels and the calls in flight.
+                settles: Duration::from_secs(10), // What the engine ended does not notice before its next heartbeat.
+                ..cancelled
+            },
+            lease: "10s",
+            keys: "",
+            temporal: &[],
+        }
+    }
+
+    /// Three kills of workers and one of a server, and a few trees that are ended.
+    #[must_use]
+    pub const fn short(seed: u64) -> Self {
+        let cancelled = Endings {
+            trees: 3,
+            at_once: 3,
+            after: AFTER,
+            within: FOREVER,
+            settles: Duration::ZERO,
+        };
+        Self {
+            seed,
+            kills: Kills {
+                workers: 3,
+                servers: 1,
+                at_once: 2,
+                pace: Pace {
+                    gap: (15, 30),
+                    after: AFTER,
+                    fault: (SHORTEST, Duration::from_secs(1)), // An outage has a length; no event ends one.
+                },
+                settles: FOREVER,
+            },
+            cancelled,
+            ended: Endings {
+                trees: 2,
+                settles: FOREVER,
+                ..cancelled
+            },
+            lease: "6s",
+            keys: "retry = { initial = \"100ms\", max = \"1s\" }\n", // Only so that it does not take long.
+            temporal: &[
+                "--heartbeat-interval=1s",       // How soon a lost worker is noticed.
+                "--heartbeat-timeout=5s",        // How soon a lost worker is noticed.
+                "--write-heartbeat-timeout=10s", // How soon a lost worker is noticed.
+            ],
+        }
+    }
+
+    /// Makes the soak on these engines at once.
+    ///
+    /// # Panics
+    ///
+    /// If something does not come within its time.
+    pub fn run(&self, engines: &[EngineName]) -> Report {
+        eprintln!("seed {}", self.seed);
+        at_once(engines, |engine| self.on(engine))
+    }
+
+    fn on(&self, engine: EngineName) -> Report {
+        let model = Model::start(shape::script());
+        let agent_file = shape::agent_file(&model, self.lease, self.keys);
+        let arguments: &[&str] = match engine {
+            EngineName::Temporal => self.temporal,
+            EngineName::Local | EngineName::Restate => &[],
+        };
+        let site = Site::open(engine, &agent_file, arguments);
+        site.write("note", "Nothing of note.\n");
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            // Also where something panics here: the thread would be waited for without end.
+            let _end = Raised(&is_over);
+            scope.spawn(|| load::approve(&site, &is_over));
+            self.with(&site, &model)
+        })
+    }
+
+    fn with(&self, site: &Site, model: &Model) -> Report {
+        let engine = site.engine;
+        let mut report = Report::default();
+        let mut dice = Dice::new(engine.seed(self.seed));
+        let killed = killed(site, model, &mut dice, self.kills, &mut report);
+        let mut end = |how, endings| end_all(site, model, &mut dice, how, endings, &mut report);
+        let cancelled = end(How::Cancelled, self.cancelled);
+        let ended = match engine.server() {
+            Some(_) => end(How::FromOutside, self.ended),
+            None => Value::Null,
+        };
+        report.figures.push(json!({
+            "soak": "trees",
+            "engine": engine.as_str(),
+            "seed": self.seed,
+            "killed": killed,
+            "cancelled": cancelled,
+            "ended_from_outside": ended,
+        }));
+        report
+    }
+}
