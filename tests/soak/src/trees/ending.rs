@@ -53,6 +53,13 @@ struct Tree {
     over: Option<(f64, Duration)>,
 }
 
+impl Tree {
+    /// Whether it was ended, and its runs were not seen to be over.
+    fn is_ending(&self) -> bool {
+        self.ended.is_some() && self.over.is_none()
+    }
+}
+
 impl How {
     const fn as_str(self) -> &'static str {
         match self {
@@ -99,8 +106,7 @@ pub(crate) fn end_all(
         for tree in &*some {
             site.starts(&tree.root, how.agent());
         }
-        end_some(site, model, how, some);
-        all_over(site, endings, some, report);
+        end_some(site, model, how, endings, some, report);
     }
     stays_over(site, model, endings, &trees, report);
     let took = trees.iter().filter_map(|tree| tree.over);
@@ -112,62 +118,71 @@ pub(crate) fn end_all(
     })
 }
 
-/// Ends each tree at its moment.
-fn end_some(site: &Site, model: &Model, how: How, trees: &mut [Tree]) {
-    wait("moment of each tree", patience(), BETWEEN_LOOKS, || {
-        for tree in trees.iter_mut().filter(|tree| tree.ended.is_none()) {
-            let root = tree.root.as_str();
-            let requests = model.count_of(|run| shape::is_of(root, run));
-            // On a machine that is busy runs may take each other for gone, and the tree makes fewer requests.
-            let is_through = || model.answered(root, LAST).is_some();
-            if requests < tree.requests && !is_through() {
-                continue;
-            }
-            thread::sleep(tree.after); // A random moment; no event tells of it.
-            site.note(&format!("{root} is {}", how.as_str()));
-            tree.is_late = wait("end of a tree", patience(), BETWEEN_CALLS, || {
-                let status = site.ask(&["status", root], patience())?;
-                if is_over(&status) {
-                    return Some(true);
-                }
-                how.end(site, root).then_some(false)
-            });
-            tree.ended = Some(Instant::now());
-        }
-        trees.iter().all(|tree| tree.ended.is_some()).then_some(())
-    });
-}
-
-/// Waits until all runs of these trees are over.
-fn all_over(site: &Site, endings: Endings, trees: &mut [Tree], report: &mut Report) {
+/// Ends each tree at its moment, and waits until all runs of these trees are over.
+fn end_some(
+    site: &Site,
+    model: &Model,
+    how: How,
+    endings: Endings,
+    trees: &mut [Tree],
+    report: &mut Report,
+) {
     let deadline = Instant::now() + patience().max(endings.within);
-    loop {
-        let listed = site.newest(trees.len() * RUNS).unwrap_or_default();
-        let mut open = Vec::new();
-        for tree in trees.iter_mut().filter(|tree| tree.over.is_none()) {
-            let mut runs = listed.iter().filter(|status| is_in(tree, status));
-            let is_listed = runs.clone().any(|status| status["run_id"] == *tree.root);
-            if is_listed && runs.all(is_over) {
-                let took = tree.ended.map(|ended| ended.elapsed());
-                tree.over = took.map(|took| (now(), took));
-            } else {
-                let runs = listed.iter().filter(|status| is_in(tree, status));
-                open.extend(runs.filter(|status| !is_over(status)).map(Value::to_string));
-            }
+    while trees.iter().any(|tree| tree.over.is_none()) {
+        for tree in trees.iter_mut().filter(|tree| tree.ended.is_none()) {
+            end_at_its_moment(site, model, how, tree);
         }
-        if trees.iter().all(|tree| tree.over.is_some()) {
-            break;
+        let mut open = Vec::new();
+        if trees.iter().any(Tree::is_ending) {
+            open = look(site, trees);
         }
         if Instant::now() > deadline {
             return report.breach(site.engine, &format!("these runs go on: {open:#?}"));
         }
-        thread::sleep(BETWEEN_CALLS); // Between two looks.
+        thread::sleep(BETWEEN_LOOKS); // Between two looks.
     }
     for tree in trees {
         let took = tree.over.map(|(_, took)| took).unwrap_or_default();
         let what = format!("{} was over after {took:?}", tree.root);
         report.promise(site.engine, took <= endings.within, &what);
     }
+}
+
+fn end_at_its_moment(site: &Site, model: &Model, how: How, tree: &mut Tree) {
+    let root = tree.root.as_str();
+    let requests = model.count_of(|run| shape::is_of(root, run));
+    // On a machine that is busy runs may take each other for gone, and the tree makes fewer requests.
+    let is_through = || model.answered(root, LAST).is_some();
+    if requests < tree.requests && !is_through() {
+        return;
+    }
+    thread::sleep(tree.after); // A random moment; no event tells of it.
+    site.note(&format!("{root} is {}", how.as_str()));
+    tree.is_late = wait("end of a tree", patience(), BETWEEN_CALLS, || {
+        let status = site.ask(&["status", root], patience())?;
+        if is_over(&status) {
+            return Some(true);
+        }
+        how.end(site, root).then_some(false)
+    });
+    tree.ended = Some(Instant::now());
+}
+
+/// Notes which of these trees are over, and returns the runs of the others that go on.
+fn look(site: &Site, trees: &mut [Tree]) -> Vec<String> {
+    let listed = site.newest(trees.len() * RUNS).unwrap_or_default();
+    let mut open = Vec::new();
+    for tree in trees.iter_mut().filter(|tree| tree.is_ending()) {
+        let runs: Vec<&Value> = listed.iter().filter(|status| is_in(tree, status)).collect();
+        let is_listed = runs.iter().any(|status| status["run_id"] == *tree.root);
+        let going: Vec<_> = runs.iter().filter(|status| !is_over(status)).collect();
+        if is_listed && going.is_empty() {
+            let took = tree.ended.map(|ended| ended.elapsed());
+            tree.over = took.map(|took| (now(), took));
+        }
+        open.extend(going.into_iter().map(|status| status.to_string()));
+    }
+    open
 }
 
 fn is_in(tree: &Tree, status: &Value) -> bool {

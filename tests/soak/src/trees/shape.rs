@@ -171,9 +171,7 @@ fn answer(run: &str, turn: usize) -> Value {
             (0, false) => "agent_helper",
             _ => "agent_leaf",
         };
-        let ids: Vec<String> = (0..children.len())
-            .map(|position| start_id(position))
-            .collect();
+        let ids: Vec<String> = (0..children.len()).map(start_id).collect();
         let calls: Vec<_> = ids
             .iter()
             .zip(&children)
