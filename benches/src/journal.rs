@@ -8,7 +8,7 @@ use std::{
 use neuron_local::{Journal, JournaledContext};
 use neuron_types::{
     ActivityOptions, ActivitySettings, DurableContext, Priority, RetryPolicy, RunEvent, RunId,
-    StepId, ToolCall, ToolEffects,
+    RunTags, StepId, ToolCall, ToolEffects,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -59,7 +59,8 @@ async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration,
         step: StepId::new(step, 1),
         agent: None,
         nonce: None,
-        tenant: None,
+        tags: RunTags::default(),
+        root: None,
         allow: Vec::new(),
         bounds: Vec::new(),
         priority: Priority::default(),

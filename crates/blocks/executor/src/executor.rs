@@ -15,7 +15,7 @@ use neuron_types::{
     VerifyDecision, VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
-use tracing::{Instrument, Span, field::Empty, info_span, warn};
+use tracing::{Instrument, Span, field::Empty, warn};
 
 use self::{
     approved::Approvers,
@@ -25,6 +25,7 @@ use self::{
     hooks::{Hooks, ToolVerdict},
     judge::{Judge, denied},
     reporter::Reporter,
+    step_span::step_span,
     tool_result::{bound, settle, unknown_outcome},
 };
 use crate::{EventSink, Prices, RateLimiter, Sessions, StepScope};
@@ -47,6 +48,7 @@ mod perform;
 mod place;
 mod preview;
 mod reporter;
+mod step_span;
 mod tokens;
 mod tool_result;
 mod turn;
@@ -263,12 +265,12 @@ impl Executor {
         scope: &StepScope,
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
-        let span = info_span!(
+        let executor = self.of_step(scope.agent.as_deref())?;
+        let span = step_span!(
+            executor,
+            scope,
             "tool_execution",
-            run_id = %scope.run_id,
-            turn = scope.step.turn,
             position = scope.step.position,
-            attempt = scope.attempt,
             tool_name = call.name,
             duration_ms = Empty,
             is_error = Empty,
@@ -278,7 +280,6 @@ impl Executor {
             error.r#type = Empty,
         );
         let start = Instant::now();
-        let executor = self.of_step(scope.agent.as_deref())?;
         let result = executor
             .tool_attempt(scope, call)
             .instrument(span.clone())
@@ -345,6 +346,8 @@ impl Executor {
         let context = ToolContext {
             cwd: self.inner.cwd.clone(),
             run_id: scope.run_id.to_string(),
+            root: scope.root().to_string(),
+            tags: scope.tags.clone(),
             step: scope.step,
             environment: self.inner.environment.clone(),
             // A child, so that a tool that cancels its token ends itself and not the run.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use neuron_types::{ActivityOptions, Bounds, Priority, RunId, StepId, ToolEffects, hex};
+use neuron_types::{
+    ActivityOptions, Bounds, Priority, RunId, RunOrigin, RunTags, StepId, ToolEffects, hex,
+};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -23,8 +25,10 @@ pub struct StepScope {
     pub agent: Option<String>,
     /// What no other run has, though it may have the name.
     pub nonce: Option<Uuid>,
-    /// For whom the run runs.
-    pub tenant: Option<String>,
+    /// Whose run it is.
+    pub tags: RunTags,
+    /// The run at the top of the tree, where it is another.
+    pub root: Option<RunId>,
     /// Patterns of calls that whoever started the run allowed.
     pub allow: Vec<String>,
     /// What the run is held to beside the rules of the executor's agent.
@@ -57,7 +61,8 @@ impl StepScope {
             step: options.step,
             agent: options.agent.clone(),
             nonce: options.nonce,
-            tenant: options.tenant.clone(),
+            tags: options.tags.clone(),
+            root: options.root.clone(),
             allow: options.allow.clone(),
             bounds: options.bounds.clone(),
             priority: options.priority,
@@ -66,6 +71,22 @@ impl StepScope {
             effects: options.effects,
             cancellation,
             progress: LatestProgress::default(),
+        }
+    }
+
+    /// Returns the run at the top of the tree: the run itself where no other started it.
+    #[must_use]
+    pub fn root(&self) -> &RunId {
+        self.root.as_ref().unwrap_or(&self.run_id)
+    }
+
+    /// Returns which run the step is of and whose, for those who are not to see more of it.
+    #[must_use]
+    pub fn origin(&self) -> RunOrigin<'_> {
+        RunOrigin {
+            run: self.run_id.as_str(),
+            root: self.root().as_str(),
+            tags: &self.tags,
         }
     }
 

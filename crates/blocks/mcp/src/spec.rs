@@ -29,6 +29,9 @@ pub struct McpServerSpec {
     /// The most bytes that one message of the server may have. A server that sends a larger one is stopped,
     /// and started again when it is next needed. Default is 16 MiB, which is also the most over HTTP.
     pub max_message_bytes: usize,
+    /// Whether calls of its tools say which run they are of, and whose it is: see
+    /// [`sends_tags`](Self::sends_tags). `None` is the default: a program is sent it, and a server at an address is not.
+    pub tags: Option<bool>,
     /// The agent file that has the server, if one does. The home directory of a program is its own: that of this file,
     /// this name, its command line, the names of its variables and its sandbox. Without a file it is that of the working
     /// directory.
@@ -103,6 +106,7 @@ impl McpServerSpec {
             start_timeout: None,
             required: true,
             max_message_bytes: MAX_MESSAGE_BYTES,
+            tags: None,
             configured_in: None,
         }
     }
@@ -133,6 +137,22 @@ impl McpServerSpec {
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
         self
+    }
+
+    /// Sets whether calls of its tools say which run they are of, and whose it is. Default is yes for a program that is
+    /// started here, and no for a server at an address: labels may be private.
+    #[must_use]
+    pub fn tags(mut self, sent: bool) -> Self {
+        self.tags = Some(sent);
+        self
+    }
+
+    /// Returns whether calls of its tools say which run they are of, and whose it is: in the keys `neuron/run`,
+    /// `neuron/root`, `neuron/tenant`, `neuron/owner` and `neuron/labels` of the request's `_meta`.
+    #[must_use]
+    pub fn sends_tags(&self) -> bool {
+        let is_program = matches!(self.transport, McpTransport::Stdio { .. });
+        self.tags.unwrap_or(is_program)
     }
 
     /// Sets the agent file that has the server: see [`configured_in`](field@Self::configured_in). Default is none.

@@ -8,8 +8,8 @@ use neuron_provider_http::{
     http_settings, variable,
 };
 use neuron_types::{
-    CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamHandle,
-    read_json,
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, Provider, ProviderError,
+    RunOrigin, StreamHandle, read_json,
 };
 use serde_json::json;
 
@@ -127,6 +127,14 @@ impl Provider for Ollama {
     ) -> Result<StreamHandle, ProviderError> {
         let body = &self.body(request, true).await?;
         self.http.stream(&Chat { body }, body, &[]).await
+    }
+
+    fn of_run(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>> {
+        let http = self.http.of_run(origin)?;
+        Some(Arc::new(Self {
+            http,
+            ..self.clone()
+        }))
     }
 }
 

@@ -86,6 +86,7 @@ pub use run::id::{InvalidRunId, RunId};
 pub use run::input::RunInput;
 pub use run::lease::{Lease, LeaseGrant, LeaseRequest};
 pub use run::lineage::Lineage;
+pub use run::origin::RunOrigin;
 pub use run::outcome::{ExitReason, RunError, RunPhase};
 pub use run::output::RunOutput;
 pub use run::parent::Parent;

@@ -11,9 +11,9 @@ use neuron_executor::{Executor, StepScope};
 use neuron_patience::patience;
 use neuron_types::{
     ActivityOptions, ActivitySettings, Effect, Hook, HookAction, HookError, HookEvent, Outcome,
-    Preview, PreviewRequest, Priority, RetryPolicy, RunId, StepFailure, StepId, ToolAnnotations,
-    ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput,
-    VerifyOutcome, VerifyRequest, WasmBoxedFuture,
+    Preview, PreviewRequest, Priority, RetryPolicy, RunId, RunTags, StepFailure, StepId,
+    ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError,
+    ToolOutput, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,8 @@ pub fn scope() -> StepScope {
         step: StepId::new(2, 1),
         agent: None,
         nonce: None,
-        tenant: None,
+        tags: RunTags::default(),
+        root: None,
         allow: Vec::new(),
         bounds: Vec::new(),
         priority: Priority::Interactive,
@@ -103,7 +104,8 @@ pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOption
         step,
         agent: None,
         nonce: None,
-        tenant: None,
+        tags: RunTags::default(),
+        root: None,
         allow: Vec::new(),
         bounds: Vec::new(),
         priority: Priority::default(),

@@ -38,7 +38,7 @@ impl Executor {
             let sessions = self.sessions.as_ref().ok_or_else(|| no_sessions(session))?;
             let taker = SessionTaker {
                 session,
-                tenant: scope.tenant.as_deref(),
+                tenant: scope.tags.tenant.as_deref(),
                 run_id: &scope.run_id,
             };
             begun.said = sessions.take(taker).await?;

@@ -6,14 +6,14 @@ use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, HookEvent,
     Spent, StepFailure, StopReason, TokenUsage,
 };
-use tracing::{Instrument, field::Empty, info, info_span, warn};
+use tracing::{Instrument, field::Empty, info, warn};
 
 use super::{
     Executor, answer_form,
     attempt::Attempt,
     failed_models::FailedModels,
     fitted::{Listed, fitted, holds_foreign, left_out, was_answered_by_several},
-    list, record_failure, tokens, turn,
+    list, record_failure, step_span, tokens, turn,
 };
 use crate::{EventSink, RateLimiter, StepScope};
 
@@ -130,7 +130,7 @@ impl Executor {
         scope: &StepScope,
         request: &'a CompletionRequest,
     ) -> Result<Vec<Listed<'a>>, StepFailure> {
-        let tenant = scope.tenant.as_deref();
+        let tenant = scope.tags.tenant.as_deref();
         let (provider, ..) = self.provider(request.provider.as_deref(), tenant)?;
         let mut models = vec![Listed {
             provider,
@@ -154,13 +154,12 @@ impl Executor {
         request: &CompletionRequest,
         longest_turn: Duration,
     ) -> Result<CompletionResponse, StepFailure> {
-        let tenant = scope.tenant.as_deref();
+        let tenant = scope.tags.tenant.as_deref();
         let (name, ..) = self.provider(request.provider.as_deref(), tenant)?;
-        let span = info_span!(
+        let span = step_span!(
+            self,
+            scope,
             "llm_call",
-            run_id = %scope.run_id,
-            turn = scope.step.turn,
-            attempt = scope.attempt,
             model = request.model,
             input_tokens = Empty,
             output_tokens = Empty,
@@ -228,8 +227,10 @@ impl Executor {
         request: &CompletionRequest,
         longest_turn: Duration,
     ) -> Result<CompletionResponse, StepFailure> {
-        let tenant = scope.tenant.as_deref();
+        let tenant = scope.tags.tenant.as_deref();
         let (name, provider, limiter) = self.provider(request.provider.as_deref(), tenant)?;
+        let of_run = provider.of_run_dyn(scope.origin());
+        let provider = of_run.as_deref().unwrap_or(provider);
         self.notify(attempt, &HookEvent::PreLlmCall { request })
             .await?;
         let admission = match limiter {

@@ -49,6 +49,8 @@ impl Executor {
         let context = ToolContext {
             cwd: self.inner.cwd.clone(),
             run_id: scope.run_id.to_string(),
+            root: scope.root().to_string(),
+            tags: scope.tags.clone(),
             step,
             environment: self.inner.environment.clone(),
             cancellation_token: scope.cancellation.child_token(),

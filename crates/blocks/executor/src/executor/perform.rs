@@ -1,9 +1,9 @@
 //! Whatever a run has done: one door for all kinds of effects.
 
 use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
-use tracing::{Instrument as _, field::Empty, info_span};
+use tracing::{Instrument as _, field::Empty};
 
-use super::{Executor, record_failure, verify};
+use super::{Executor, record_failure, step_span, verify};
 use crate::StepScope;
 
 impl Executor {
@@ -76,17 +76,16 @@ impl Executor {
         effect: &Effect,
         find: impl AsyncFnOnce(Self) -> Result<T, StepFailure>,
     ) -> Result<T, StepFailure> {
-        let span = info_span!(
+        let executor = self.of_step(scope.agent.as_deref())?;
+        let span = step_span!(
+            executor,
+            scope,
             "step",
-            run_id = %scope.run_id,
-            turn = scope.step.turn,
             position = scope.step.position,
-            attempt = scope.attempt,
             kind = effect.kind().as_str(),
             name = effect.name(),
             error.r#type = Empty,
         );
-        let executor = self.of_step(scope.agent.as_deref())?;
         let result = find(executor).instrument(span.clone()).await;
         if let Err(failure) = &result {
             record_failure(&span, failure);

@@ -8,7 +8,7 @@ use crate::{
     McpClient, McpError,
     client::connection::How,
     client::rounds::{Came, Rounds},
-    wire::{carried::Carried, content},
+    wire::{carried::Carried, content, origin},
 };
 
 impl McpClient {
@@ -22,7 +22,8 @@ impl McpClient {
         self.call_tool_in(name, args, &ToolContext::default()).await
     }
 
-    /// As [`McpClient::call_tool`], reporting progress to the context and ending when it is cancelled.
+    /// As [`McpClient::call_tool`], reporting progress to the context and ending when it is cancelled. A server that
+    /// [is sent it](crate::McpServerSpec::sends_tags) is said which run the context is of, and whose.
     ///
     /// A server that speaks the version of 2026-07-28 may ask a person before it answers, if the handler
     /// [offers](crate::McpClientHandler::offers_elicitation) that. The output is a [`Pending::Form`] then: the
@@ -51,7 +52,8 @@ impl McpClient {
                 });
             }
         };
-        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        params.meta = ctx.origin().filter(|_| self.sends_tags()).map(origin::meta);
         let how = How {
             timeout: None,
             cancel: Some(&ctx.cancellation_token),

@@ -152,6 +152,11 @@ impl McpClient {
         &self.inner.spec.name
     }
 
+    /// Whether the server is said which run a call is of.
+    pub(crate) fn sends_tags(&self) -> bool {
+        self.inner.spec.sends_tags()
+    }
+
     /// What the server says of itself.
     ///
     /// # Errors

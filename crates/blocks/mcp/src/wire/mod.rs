@@ -8,6 +8,7 @@ pub(crate) mod fault;
 pub(crate) mod harmless;
 pub(crate) mod input;
 pub(crate) mod mend;
+pub(crate) mod origin;
 pub(crate) mod picture;
 mod picture_type;
 mod schema;

@@ -178,6 +178,11 @@ if (mode === "stillborn") {
         return send({ id, result: { tools: tools() } });
       case "tools/call":
         if (params.name === "evil") return evil(id);
+        // What it is said beside the arguments, into the second argument where there is one.
+        if (mode === "meta") {
+          if (process.argv[3]) appendFileSync(process.argv[3], JSON.stringify(params._meta ?? {}) + "\n");
+          return send({ id, result: text(JSON.stringify(params._meta ?? {})) });
+        }
         if (mode === "held") return held(id);
         if (mode === "pingless" || mode === "blocks") return send({ id, result: text(`${process.pid} ${pings}`) });
         return send({ id, result: text("fine") });

@@ -18,6 +18,7 @@ mod hostile;
 mod hostile_http;
 mod inspector;
 mod odd_http;
+mod origin;
 mod pages;
 mod programs;
 mod recorder;

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use futures::StreamExt;
 use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire};
 use neuron_types::{
-    CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamEvent,
-    StreamHandle, read_json,
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, Provider, ProviderError,
+    RunOrigin, StreamEvent, StreamHandle, read_json,
 };
 
 use crate::{
@@ -100,6 +100,14 @@ impl Provider for Anthropic {
     ) -> Result<StreamHandle, ProviderError> {
         let body = Body::new(request, &self.settings, Purpose::Answer)?;
         self.stream(request, body).await
+    }
+
+    fn of_run(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>> {
+        let http = self.http.of_run(origin)?;
+        Some(Arc::new(Self {
+            http,
+            ..self.clone()
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::{error::Error, fmt, net::IpAddr, time::Duration};
 
-use neuron_types::{FailureKind, ProviderError, read_json};
+use neuron_types::{FailureKind, ProviderError, RunOrigin, read_json};
 use reqwest::{
     Client, Method, Request, Response, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -8,7 +8,7 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply};
+use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply, client::tag_headers};
 
 /// How long a whole attempt may take unless the builder says otherwise: ten minutes.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -30,6 +30,7 @@ pub struct HttpClient {
     base: Url,
     url: Url,
     headers: HeaderMap,
+    tag_headers: bool,
     secrets: Vec<ApiKey>,
     timeout: Duration,
     idle_timeout: Duration,
@@ -45,6 +46,7 @@ impl HttpClient {
             base_url: base_url.into(),
             path: &[],
             headers: Vec::new(),
+            tag_headers: false,
             secrets: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
             idle_timeout: DEFAULT_IDLE_TIMEOUT,
@@ -58,6 +60,17 @@ impl HttpClient {
             url: join(&self.base, path),
             ..self.clone()
         }
+    }
+
+    /// Returns a client whose requests say in their headers that they are of this run. It shares the connections. `None` if
+    /// it was not [built](HttpClientBuilder::tag_headers) to say so.
+    #[must_use]
+    pub fn of_run(&self, origin: RunOrigin<'_>) -> Option<Self> {
+        self.tag_headers.then(|| {
+            let mut client = self.clone();
+            tag_headers::add(&mut client.headers, origin);
+            client
+        })
     }
 
     /// Posts `body` as JSON and reads the answer, whatever its status.
@@ -251,6 +264,7 @@ pub struct HttpClientBuilder {
     base_url: String,
     path: &'static [&'static str],
     headers: Vec<(String, String)>,
+    tag_headers: bool,
     secrets: Vec<ApiKey>,
     timeout: Duration,
     idle_timeout: Duration,
@@ -284,6 +298,18 @@ impl HttpClientBuilder {
     /// Sets a header of every request. Logs and messages do not show it.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets whether every request of a run says which run it is of, and whose that is, for gateways that bill or route by
+    /// headers. Default is no.
+    ///
+    /// They are `x-neuron-run`, `x-neuron-root` (the run at the top of its tree), `x-neuron-tenant`, `x-neuron-owner` and
+    /// `x-neuron-label-KEY` of at most 32 labels, the first by their keys. What is not visible ASCII is percent-encoded, as
+    /// `%` is. A value of more than 1024 bytes or a key of more than 64 is left out, and never cut. A header that is
+    /// [set](Self::header) for every request stays as it is.
+    pub fn tag_headers(mut self, sent: bool) -> Self {
+        self.tag_headers = sent;
         self
     }
 
@@ -349,6 +375,7 @@ impl HttpClientBuilder {
             url: join(&base, self.path),
             base,
             headers,
+            tag_headers: self.tag_headers,
             secrets: self.secrets,
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,

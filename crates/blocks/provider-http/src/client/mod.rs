@@ -6,4 +6,5 @@ pub(crate) mod http_client;
 pub(crate) mod reply;
 pub(crate) mod retry;
 pub(crate) mod settings;
+pub(crate) mod tag_headers;
 pub(crate) mod transport;

@@ -32,6 +32,13 @@ macro_rules! http_settings {
             self
         }
 
+        /// Sets whether every request says in its headers which run it is of, and whose that is: see
+        /// [`HttpClientBuilder::tag_headers`]($crate::HttpClientBuilder::tag_headers). Default is no.
+        pub fn tag_headers(mut self, sent: bool) -> Self {
+            self.http = self.http.tag_headers(sent);
+            self
+        }
+
         /// Sets how long a whole attempt may take, from connecting to the last byte. Default is ten minutes. A stream has no
         /// such bound.
         pub fn timeout(mut self, timeout: ::std::time::Duration) -> Self {

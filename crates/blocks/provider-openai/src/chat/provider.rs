@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire};
 use neuron_types::{
-    CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle, read_json,
+    CompletionRequest, CompletionResponse, DynProvider, Provider, ProviderError, RunOrigin,
+    StreamHandle, read_json,
 };
 
 use crate::{
@@ -100,5 +103,13 @@ impl Provider for OpenAiChat {
         let dialect = &self.dialect;
         let body = &Body::new(request, dialect, true)?;
         self.http.stream(&Chat { dialect, body }, body, &[]).await
+    }
+
+    fn of_run(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>> {
+        let http = self.http.of_run(origin)?;
+        Some(Arc::new(Self {
+            http,
+            ..self.clone()
+        }))
     }
 }

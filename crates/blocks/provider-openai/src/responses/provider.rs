@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire};
 use neuron_types::{
-    CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle, read_json,
+    CompletionRequest, CompletionResponse, DynProvider, Provider, ProviderError, RunOrigin,
+    StreamHandle, read_json,
 };
 
 use crate::{
@@ -119,5 +122,13 @@ impl Provider for OpenAiResponses {
     ) -> Result<StreamHandle, ProviderError> {
         let body = &Body::new(request, &self.settings, Purpose::Stream)?;
         self.http.stream(&Responses { body }, body, &[]).await
+    }
+
+    fn of_run(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>> {
+        let http = self.http.of_run(origin)?;
+        Some(Arc::new(Self {
+            http,
+            ..self.clone()
+        }))
     }
 }

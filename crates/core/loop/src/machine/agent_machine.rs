@@ -204,7 +204,8 @@ impl AgentMachine {
             step: self.step(turn, MODEL_CALL),
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
-            tenant: self.state.tags.tenant.clone(),
+            tags: self.state.tags.clone(),
+            root: self.root(),
             ..self.state.agent.model_options(turn)
         }
     }

@@ -59,7 +59,8 @@ impl AgentMachine {
         let options = ActivityOptions {
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
-            tenant: self.state.tags.tenant.clone(),
+            tags: self.state.tags.clone(),
+            root: self.root(),
             allow: self.state.agent.caller_rules.allow.clone(),
             bounds: self.state.agent.bounds_of_call(&slot.call.name),
             ..self.state.agent.tool_options(&slot.call, step)

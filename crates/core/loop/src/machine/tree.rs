@@ -113,6 +113,12 @@ impl AgentMachine {
         })
     }
 
+    /// The run at the top of the tree, if another run started this one.
+    pub(crate) fn root(&self) -> Option<RunId> {
+        let parent = self.state.tree.parent.as_ref();
+        parent.map(|parent| parent.root.clone())
+    }
+
     /// A run that this one started and that has not ended.
     pub(crate) fn child(&self, run: &RunId) -> Option<&Child> {
         let mut children = self.state.tree.children.iter();

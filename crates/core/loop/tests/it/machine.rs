@@ -4,8 +4,8 @@ use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, MachineError, Observation};
 use neuron_types::{
     AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ContextRule, ExitReason,
-    FailureKind, Limits, Lineage, Message, OverrideRejected, PermissionDecision, RunEvent, RunId,
-    RunInput, RunPhase, RunTags, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
+    FailureKind, Limits, Lineage, Message, OverrideRejected, Parent, PermissionDecision, RunEvent,
+    RunId, RunInput, RunPhase, RunTags, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -521,21 +521,36 @@ fn steps_and_tickets_of_another_scope_are_told_from_the_runs_own() {
 }
 
 #[test]
-fn every_step_says_for_whom_its_run_is() {
+fn every_step_says_whose_its_run_is_and_the_run_at_the_top_of_the_tree() {
     let mut state = AgentMachine::new(input(agent()), at(0)).state().clone();
-    state.tags.tenant = Some("acme".into());
+    state.tags = RunTags {
+        tenant: Some("acme".into()),
+        owner: Some("ada".into()),
+        labels: [("team".into(), "a".into())].into(),
+    };
+    let root = RunId::new("top").unwrap();
+    state.tree.parent = Some(Box::new(Parent {
+        run: RunId::new("top.1-1").unwrap(),
+        root: root.clone(),
+        key: Uuid::nil(),
+        levels: 0,
+        bounds: Vec::new(),
+        signed: false,
+        lease: None,
+    }));
+    let tags = state.tags.clone();
     let mut machine = AgentMachine::from(state);
     to_model_call(&mut machine);
     let Some(options) = model_call(&machine) else {
         panic!("{:?}", machine.next());
     };
-    assert_eq!(options.tenant.as_deref(), Some("acme"));
+    assert_eq!((&options.tags, &options.root), (&tags, &Some(root.clone())));
     model_ended(&mut machine, Ok(one_call("look")), 1);
     authorize(&mut machine, vec![PermissionDecision::Allow]);
     let Some((_, options)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());
     };
-    assert_eq!(options[0].tenant.as_deref(), Some("acme"));
+    assert_eq!((&options[0].tags, &options[0].root), (&tags, &Some(root)));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
     CallerSetting, Handoff, Limits, ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead,
-    RetryPolicy, RunPolicy, StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects,
+    RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects,
     canonical_json, hex, json::millis, json::shared,
 };
 
@@ -276,7 +276,8 @@ impl AgentSpec {
             step: StepId::new(turn, 0),
             agent: None,
             nonce: None,
-            tenant: None,
+            tags: RunTags::default(),
+            root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
             priority: self.priority,
@@ -329,7 +330,8 @@ impl AgentSpec {
             step,
             agent: None,
             nonce: None,
-            tenant: None,
+            tags: RunTags::default(),
+            root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
             priority: self.priority,

@@ -1,9 +1,9 @@
 //! The trait that connects a model.
 
-use std::future::Future;
+use std::{future::Future, sync::Arc};
 
 use crate::{
-    CompletionRequest, CompletionResponse, ProviderError, StreamHandle, WasmBoxedFuture,
+    CompletionRequest, CompletionResponse, ProviderError, RunOrigin, StreamHandle, WasmBoxedFuture,
     WasmCompatSend, WasmCompatSync,
 };
 
@@ -44,6 +44,15 @@ pub trait Provider: WasmCompatSend + WasmCompatSync {
     ) -> impl Future<Output = Result<StreamHandle, ProviderError>> + WasmCompatSend {
         async move { self.complete(request).await.map(StreamHandle::from) }
     }
+
+    /// Returns this provider for requests of one run, if it says to its server which run they are of. The executor asks for
+    /// it before each request. One that wraps another passes this on.
+    ///
+    /// Default is `None`: the server is sent nothing of the run.
+    fn of_run(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>> {
+        let _ = origin;
+        None
+    }
 }
 
 /// [`Provider`] behind `dyn`, for registries. Implemented for every provider.
@@ -59,6 +68,9 @@ pub trait DynProvider: WasmCompatSend + WasmCompatSync {
         &'a self,
         request: &'a CompletionRequest,
     ) -> WasmBoxedFuture<'a, Result<StreamHandle, ProviderError>>;
+
+    /// See [`Provider::of_run`].
+    fn of_run_dyn(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>>;
 }
 
 impl<P: Provider> DynProvider for P {
@@ -74,5 +86,9 @@ impl<P: Provider> DynProvider for P {
         request: &'a CompletionRequest,
     ) -> WasmBoxedFuture<'a, Result<StreamHandle, ProviderError>> {
         Box::pin(self.complete_stream(request))
+    }
+
+    fn of_run_dyn(&self, origin: RunOrigin<'_>) -> Option<Arc<dyn DynProvider>> {
+        self.of_run(origin)
     }
 }

@@ -22,6 +22,7 @@ impl RunRequest {
             session: self.session.clone(),
         };
         let mut options = ActivityOptions::of_beginning(&self.tags);
+        options.root = self.parent.as_ref().map(|parent| parent.root.clone());
         if self.session.is_some() {
             // The run before has to be looked at.
             options.start_to_close_timeout = ActivityOptions::TAKING_A_SESSION;

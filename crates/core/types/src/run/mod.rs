@@ -13,6 +13,7 @@ pub(crate) mod id;
 pub(crate) mod input;
 pub(crate) mod lease;
 pub(crate) mod lineage;
+pub(crate) mod origin;
 pub(crate) mod outcome;
 pub(crate) mod output;
 pub(crate) mod parent;

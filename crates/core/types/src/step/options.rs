@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    ActivitySettings, Bounds, Held, Priority, RetryPolicy, RunTags, StepId, ToolEffects,
+    ActivitySettings, Bounds, Held, Priority, RetryPolicy, RunId, RunTags, StepId, ToolEffects,
     json::millis,
 };
 
@@ -21,9 +21,12 @@ pub struct ActivityOptions {
     /// What no other run has, though it may have the name: the idempotency key is made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Uuid>,
-    /// For whom the run runs: whoever makes the step may have other keys for every tenant.
+    /// Whose run it is. The executor may have other keys for every tenant, and passes on the rest to tools and servers.
+    #[serde(flatten)]
+    pub tags: RunTags,
+    /// The run at the top of the tree; `None` where the run itself is that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant: Option<String>,
+    pub root: Option<RunId>,
     /// Patterns of calls that whoever started the run [allowed](crate::CallerRules::allow): they count where the worker's
     /// agent lets callers say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,7 +67,8 @@ impl ActivityOptions {
             step: StepId::BEGIN,
             agent: None,
             nonce: None,
-            tenant: tags.tenant.clone(),
+            tags: tags.clone(),
+            root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
             priority: Priority::default(),

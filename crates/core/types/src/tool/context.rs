@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{Resumed, StepId, WasmCompatSend, WasmCompatSync};
+use crate::{Resumed, RunOrigin, RunTags, StepId, WasmCompatSend, WasmCompatSync};
 
 /// The surroundings of one tool call. Made by the executor for each attempt.
 ///
@@ -23,6 +23,10 @@ pub struct ToolContext {
     pub cwd: PathBuf,
     /// The run that the call belongs to. Empty outside a run.
     pub run_id: String,
+    /// The run at the top of the tree that the run is in: the run itself where no other started it. Empty outside a run.
+    pub root: String,
+    /// Whose run it is: what its caller said, or that of the run at the top of the tree.
+    pub tags: RunTags,
     /// The call's place in the run.
     pub step: StepId,
     /// Variables for processes that the tool starts, beside those it inherits.
@@ -44,6 +48,21 @@ pub struct ToolContext {
     pub resumed: Option<Resumed>,
 }
 
+impl ToolContext {
+    /// Returns which run the call belongs to and whose it is; `None` outside a run.
+    #[must_use]
+    pub fn origin(&self) -> Option<RunOrigin<'_>> {
+        (!self.run_id.is_empty()).then_some(RunOrigin {
+            run: &self.run_id,
+            root: match self.root.is_empty() {
+                true => &self.run_id,
+                false => &self.root,
+            },
+            tags: &self.tags,
+        })
+    }
+}
+
 impl Default for ToolContext {
     /// The process's working directory, no run, an empty environment and a fresh token.
     #[expect(
@@ -54,6 +73,8 @@ impl Default for ToolContext {
         Self {
             cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             run_id: String::new(),
+            root: String::new(),
+            tags: RunTags::default(),
             step: StepId::default(),
             environment: BTreeMap::new(),
             cancellation_token: CancellationToken::new(),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::times::{DAY, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
-    ActivityOptions, ActivitySettings, AgentSpec, Placement, Priority, RetryPolicy, StepId,
-    ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolSettings,
+    ActivityOptions, ActivitySettings, AgentSpec, Placement, Priority, RetryPolicy, RunId, RunTags,
+    StepId, ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolSettings,
 };
 use serde_json::json;
 
@@ -33,6 +33,33 @@ fn call(name: &str) -> ToolCall {
 }
 
 #[test]
+fn whose_a_run_is_stands_beside_the_rest_of_a_steps_options() {
+    let plain = AgentSpec::default().model_options(1);
+    let before = serde_json::to_value(&plain).unwrap();
+    for key in ["tags", "tenant", "owner", "labels", "root"] {
+        assert!(before.get(key).is_none(), "{key}");
+    }
+    let options = ActivityOptions {
+        tags: RunTags {
+            tenant: Some("acme".to_owned()),
+            owner: Some("ada".to_owned()),
+            labels: [("team".to_owned(), "a".to_owned())].into(),
+        },
+        root: Some(RunId::new("top").unwrap()),
+        ..plain
+    };
+    let mut expected = before;
+    expected["tenant"] = "acme".into();
+    expected["owner"] = "ada".into();
+    expected["labels"]["team"] = "a".into();
+    expected["root"] = "top".into();
+    let written = serde_json::to_value(&options).unwrap();
+    assert_eq!(written, expected);
+    let read: ActivityOptions = serde_json::from_value(written).unwrap();
+    assert_eq!(read, options);
+}
+
+#[test]
 fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
     assert_eq!(
         agent().model_options(3),
@@ -40,7 +67,8 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
             step: StepId::new(3, 0),
             agent: None,
             nonce: None,
-            tenant: None,
+            tags: RunTags::default(),
+            root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
             priority: Priority::Interactive,
@@ -65,7 +93,8 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
             step: STEP,
             agent: None,
             nonce: None,
-            tenant: None,
+            tags: RunTags::default(),
+            root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
             priority: Priority::Interactive,

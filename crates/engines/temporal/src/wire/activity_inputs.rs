@@ -5,7 +5,7 @@ use std::time::Duration;
 use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
     ActivityOptions, Bounds, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent,
-    RunId, StepId, ToolCall, ToolEffects,
+    RunId, RunTags, StepId, ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -40,9 +40,12 @@ pub(crate) struct Terms {
     /// What no other run has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nonce: Option<Uuid>,
-    /// For whom the run runs.
+    /// Whose run it is.
+    #[serde(flatten)]
+    pub(crate) tags: RunTags,
+    /// The run at the top of the tree, where it is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tenant: Option<String>,
+    pub(crate) root: Option<RunId>,
     /// What whoever started the run allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow: Vec<String>,
@@ -83,7 +86,8 @@ impl Terms {
             step: options.step,
             step_agent: options.agent.clone(),
             nonce: options.nonce,
-            tenant: options.tenant.clone(),
+            tags: options.tags.clone(),
+            root: options.root.clone(),
             allow: options.allow.clone(),
             bounds: options.bounds.clone(),
             priority: options.priority,

@@ -74,7 +74,7 @@ pub(crate) fn normal(
         priority,
         placement: _,
     } = &options.activity;
-    let tenant = options.tenant.as_deref();
+    let tenant = options.tags.tenant.as_deref();
     let is_set = priority.is_some() || tenant.is_some();
     let priority = is_set.then(|| fairness::priority(*priority, tenant));
     let cancellation_type = match options.effects {
@@ -195,7 +195,7 @@ fn kind(name: &str) -> Option<FailureKind> {
 mod tests {
     use chrono::DateTime;
     use neuron_flow::StepLife;
-    use neuron_types::StepId;
+    use neuron_types::{RunTags, StepId};
 
     use super::*;
 
@@ -204,7 +204,8 @@ mod tests {
             step: StepId::default(),
             agent: None,
             nonce: None,
-            tenant: None,
+            tags: RunTags::default(),
+            root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
             priority: neuron_types::Priority::Interactive,
@@ -316,7 +317,7 @@ mod tests {
         assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2))); // Only compared, never waited for.
         assert_eq!(set.task_queue.as_deref(), Some("gpu"));
         assert_eq!(set.priority.unwrap().priority_key, Some(1));
-        options.tenant = Some("acme".into());
+        options.tags.tenant = Some("acme".into());
         let fair = normal(&options, "look", heartbeats, &token);
         let fair = fair.priority.unwrap();
         assert_eq!(fair.priority_key, Some(1));

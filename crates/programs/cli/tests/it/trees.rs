@@ -1,6 +1,7 @@
 //! Agents that start others, from the agent file.
 
-use serde_json::json;
+use neuron_harness::HOSTILE_SERVER;
+use serde_json::{Value, json};
 
 use crate::support::{Home, eventually};
 
@@ -106,4 +107,76 @@ fn a_worker_executes_the_runs_of_a_tree_and_a_cancel_ends_them() {
     worker.signal("TERM");
     worker.done().exits(0);
     assert!(!home.exists("made"));
+}
+
+/// What the MCP server is said of the runs that call it, in order: the lead's call, and then that of its helper.
+fn said_to_a_server(lines: &str) -> Vec<Value> {
+    let home = Home::new();
+    home.write("said", "");
+    let said = home.path("said");
+    home.write(
+        "neuron.toml",
+        &format!(
+            r#"
+[providers.lead]
+kind = "script"
+file = "lead.json"
+
+[providers.helper]
+kind = "script"
+file = "helper.json"
+
+[mcp.h]
+command = ["node", {HOSTILE_SERVER:?}, "meta", {said:?}]
+sandbox = "off"
+{lines}
+
+[agents.default]
+model = "lead/script"
+tools = ["mcp:h"]
+subagents = ["helper"]
+
+[agents.helper]
+description = "Makes things."
+model = "helper/script"
+tools = ["mcp:h"]
+"#
+        ),
+    );
+    let calls = json!({"name": "h__fine", "input": {}});
+    let asks = json!({"name": "agent_helper", "input": {"prompt": "Make it."}});
+    let lead =
+        json!({"turns": [{"tool_calls": [calls]}, {"tool_calls": [asks]}, {"text": "Done."}]});
+    let helper = json!({"turns": [{"tool_calls": [calls]}, {"text": "Made."}]});
+    home.write("lead.json", &lead.to_string());
+    home.write("helper.json", &helper.to_string());
+    let whose = ["--tenant", "acme", "--label", "team=a"];
+    home.neuron(&[&["run", "--id", "r1"][..], &whose, &["Go."]].concat())
+        .exits(0);
+    let said = home.read("said");
+    let metas = said.lines().map(|line| {
+        let mut meta: Value = serde_json::from_str(line).unwrap();
+        let keys = meta.as_object_mut().unwrap();
+        keys.retain(|key, _| key.starts_with("neuron/"));
+        meta
+    });
+    metas.collect()
+}
+
+#[test]
+fn a_server_that_a_helper_calls_learns_whose_the_run_at_the_top_is() {
+    let of = |run: &str| {
+        json!({
+            "neuron/run": run,
+            "neuron/root": "r1",
+            "neuron/tenant": "acme",
+            "neuron/labels": {"team": "a"},
+        })
+    };
+    assert_eq!(said_to_a_server(""), [of("r1"), of("r1.2-1")]);
+}
+
+#[test]
+fn a_server_that_is_to_know_nothing_of_a_tree_learns_nothing() {
+    assert_eq!(said_to_a_server("tags = false"), [json!({}), json!({})]);
 }

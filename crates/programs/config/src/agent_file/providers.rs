@@ -81,6 +81,8 @@ pub(crate) struct ProviderSettings {
     pub(crate) rates: Rates,
     /// Keys may be sent unencrypted.
     pub(crate) insecure: bool,
+    /// Requests say in their headers which run they are of, and whose.
+    pub(crate) tag_headers: bool,
     /// A key is sent if there is one, and none is needed.
     pub(crate) key_optional: bool,
     pub(crate) anthropic: AnthropicSettings,
@@ -102,6 +104,7 @@ impl ProviderSettings {
             kind,
             key_is_named: false,
             insecure: false,
+            tag_headers: false,
             tenant_keys: BTreeMap::new(),
             rates: Rates::default(),
             key_optional: kind == Kind::Ollama,
@@ -202,12 +205,13 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
             None
         })?,
     };
-    const API: [&str; 7] = [
+    const API: [&str; 8] = [
         "kind",
         "base_url",
         "insecure",
         "api_key_env",
         "tenant_keys",
+        "tag_headers",
         RATE_KEYS[0],
         RATE_KEYS[1],
     ];
@@ -244,6 +248,7 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         tokens_per_minute: table.count(tokens),
     };
     settings.insecure = table.boolean("insecure").unwrap_or_default();
+    settings.tag_headers = table.boolean("tag_headers").unwrap_or_default();
     check_encryption(table, &settings);
     match kind {
         Kind::Anthropic => settings.anthropic = AnthropicSettings::read(table),

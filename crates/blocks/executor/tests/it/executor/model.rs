@@ -4,7 +4,7 @@ use neuron_config::{DemoModel, ScriptModel};
 use neuron_executor::{Executor, ModelPrice, Prices, StepScope};
 use neuron_types::{
     CompletionRequest, CompletionResponse, DynProvider, FailureKind, Message, Provider,
-    ProviderError, RequestHead,
+    ProviderError, RequestHead, RunTags,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -94,7 +94,10 @@ async fn asks_for_a_tenant_what_is_there_for_it() {
         ("b", Some("acme"), "shared"),
     ] {
         let scope = StepScope {
-            tenant: tenant.map(ToOwned::to_owned),
+            tags: RunTags {
+                tenant: tenant.map(ToOwned::to_owned),
+                ..RunTags::default()
+            },
             ..scope()
         };
         let answer = executor.call_model(&scope, &request(Some(name))).await;

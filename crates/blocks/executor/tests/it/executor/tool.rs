@@ -1,8 +1,8 @@
 use std::{io, sync::Arc, time::Duration};
 
-use neuron_executor::Executor;
+use neuron_executor::{Executor, StepScope};
 use neuron_tool::ToolRegistry;
-use neuron_types::{FailureKind, ToolEffects, ToolError, ToolOutput};
+use neuron_types::{FailureKind, RunId, RunTags, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 
 use neuron_testing::effects::{TestTool, call, preview_of, scope, text_of};
@@ -53,6 +53,33 @@ async fn hands_the_tool_its_surroundings() {
             "attempt {attempt}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_tool_learns_whose_the_run_is_and_the_run_at_the_top_of_its_tree() {
+    let tool = TestTool::new("t", |_, context| async move {
+        let origin = context.origin().unwrap();
+        let RunTags { tenant, owner, .. } = origin.tags;
+        let text = format!("{} {} {tenant:?} {owner:?}", origin.run, origin.root);
+        Ok(ToolOutput::text(text))
+    });
+    let executor = executor(&[&tool]);
+    let output = executor.call_tool(&scope(), &call("t", json!({}))).await;
+    assert_eq!(text_of(&output.unwrap()), "run-1 run-1 None None");
+    let below = StepScope {
+        root: Some(RunId::new("top").unwrap()),
+        tags: RunTags {
+            tenant: Some("acme".to_owned()),
+            owner: Some("ada".to_owned()),
+            ..RunTags::default()
+        },
+        ..scope()
+    };
+    let output = executor.call_tool(&below, &call("t", json!({}))).await;
+    assert_eq!(
+        text_of(&output.unwrap()),
+        r#"run-1 top Some("acme") Some("ada")"#
+    );
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use neuron_executor::{Executor, RateLimiter, StepScope};
 use neuron_testing::{effects::scope, tokens::answer};
 use neuron_types::{
     CompletionRequest, CompletionResponse, DynProvider, FailureKind, Message, Priority, Provider,
-    ProviderError, RequestHead,
+    ProviderError, RequestHead, RunTags,
 };
 use tokio::time::{Instant, sleep};
 
@@ -174,7 +174,10 @@ async fn a_tenant_with_its_own_key_has_its_own_rate() {
         (Some("acme"), true),
     ] {
         let scope = StepScope {
-            tenant: tenant.map(ToOwned::to_owned),
+            tags: RunTags {
+                tenant: tenant.map(ToOwned::to_owned),
+                ..RunTags::default()
+            },
             ..within(10 * MINUTE)
         };
         let before = begin.elapsed();

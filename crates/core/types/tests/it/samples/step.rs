@@ -1,7 +1,7 @@
 use crate::times::{HOUR, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
-    ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, StepFailure,
-    StepId, ToolEffects,
+    ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, RunTags,
+    StepFailure, StepId, ToolEffects,
 };
 use uuid::Uuid;
 
@@ -69,7 +69,8 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         step: StepId::new(2, position),
         agent: None,
         nonce: (position == 0).then(|| Uuid::from_u128(7)),
-        tenant: None,
+        tags: RunTags::default(),
+        root: None,
         allow: match position {
             0 => vec!["bash(command=git status*)".to_owned()],
             _ => Vec::new(),

@@ -6,7 +6,12 @@ use proptest::{option, prelude::*};
 use uuid::Uuid;
 
 use super::{
-    agent::bounds, approval::asking, few, finite, millis, one_of, response::spent, run::held, text,
+    agent::bounds,
+    approval::asking,
+    few, finite, millis, one_of,
+    response::spent,
+    run::{held, run_id, run_tags},
+    text,
     tool::effects,
 };
 use crate::samples::{self, step::FAILURE_KINDS};
@@ -87,14 +92,15 @@ prop_compose! {
         activity in activity_settings(),
         agent in proptest::option::of("[a-z]{1,8}"),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
-        tenant in option::of("[a-z]{1,8}"),
+        tags in run_tags(),
+        root in option::of(run_id()),
         allow in few(text()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
         held in option::of(held()),
         bounds in few(bounds()),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, tenant, allow, bounds, priority, effects, start_to_close_timeout,
+            step, agent, nonce, tags, root, allow, bounds, priority, effects, start_to_close_timeout,
             retry_policy, held, activity,
         }
     }

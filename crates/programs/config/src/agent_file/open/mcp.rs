@@ -244,6 +244,7 @@ fn spec(
     if let Some(timeout) = settings.start_timeout {
         spec = spec.start_timeout(timeout);
     }
+    spec.tags = settings.tags;
     Ok(spec.required(settings.required))
 }
 

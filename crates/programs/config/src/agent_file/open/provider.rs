@@ -162,12 +162,14 @@ fn client(
         provider: name.to_owned(),
         source: Box::new(source),
     };
+    let tag_headers = settings.tag_headers;
     Ok(match settings.kind {
         Kind::OpenAiResponses | Kind::OpenAiChat => {
             let access = Access {
                 key: key.map(|key| key.value),
                 base_url,
                 timeout,
+                tag_headers,
             };
             match settings.kind {
                 Kind::OpenAiChat => settings.openai.chat(access),
@@ -180,7 +182,8 @@ fn client(
                 BEARER_VARIABLE => Credential::Bearer(key.value),
                 _ => Credential::Key(key.value),
             });
-            let anthropic = settings.anthropic.client(credential, base_url, timeout);
+            let anthropic = &settings.anthropic;
+            let anthropic = anthropic.client(credential, base_url, timeout, tag_headers);
             Arc::new(anthropic.map_err(client)?)
         }
         Kind::Ollama => {
@@ -188,7 +191,7 @@ fn client(
             Arc::new(
                 settings
                     .ollama
-                    .client(key, base_url, timeout)
+                    .client(key, base_url, timeout, tag_headers)
                     .map_err(client)?,
             )
         }

@@ -82,10 +82,12 @@ impl AnthropicSettings {
         credential: Option<Credential>,
         base_url: Option<String>,
         timeout: Duration,
+        tag_headers: bool,
     ) -> Result<Anthropic, ProviderError> {
         let mut builder = Anthropic::builder()
             .timeout(timeout)
             .idle_timeout(timeout)
+            .tag_headers(tag_headers)
             .drop_mismatched_thinking(self.drop_mismatched_thinking);
         builder = match credential {
             Some(Credential::Key(key)) => builder.api_key(key),

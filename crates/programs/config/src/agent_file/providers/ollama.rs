@@ -31,8 +31,10 @@ impl OllamaSettings {
         key: Option<String>,
         base_url: Option<String>,
         timeout: Duration,
+        tag_headers: bool,
     ) -> Result<Ollama, ProviderError> {
         let mut builder = Ollama::builder().timeout(timeout).idle_timeout(timeout);
+        builder = builder.tag_headers(tag_headers);
         if let Some(key) = key {
             builder = builder.api_key(key);
         }

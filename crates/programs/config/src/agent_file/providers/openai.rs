@@ -120,6 +120,7 @@ pub(crate) struct Access {
     pub(crate) key: Option<String>,
     pub(crate) base_url: Option<String>,
     pub(crate) timeout: Duration,
+    pub(crate) tag_headers: bool,
 }
 
 impl OpenAiSettings {
@@ -179,6 +180,7 @@ impl OpenAiSettings {
 
     fn common<S>(&self, mut builder: OpenAiBuilder<S>, access: Access) -> OpenAiBuilder<S> {
         builder = builder.timeout(access.timeout).idle_timeout(access.timeout);
+        builder = builder.tag_headers(access.tag_headers);
         if let Some(key) = access.key {
             builder = builder.api_key(key);
         }

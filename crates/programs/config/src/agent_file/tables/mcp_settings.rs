@@ -23,7 +23,7 @@ use crate::agent_file::{
 
 /// The longest name of a server: tools' names begin with it.
 const MAX_NAME: usize = 32;
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "command",
     "url",
     "env",
@@ -38,6 +38,7 @@ const KEYS: [&str; 14] = [
     "sampling",
     "sampling_max_tokens",
     "sandbox",
+    "tags",
 ];
 
 /// The headers that the protocol or the connection sets.
@@ -72,6 +73,8 @@ pub(crate) struct McpSettings {
     pub(crate) elicitation: bool,
     pub(crate) sampling: Sampling,
     pub(crate) sampling_max_tokens: Option<u64>,
+    /// Whether it is said which run a call is of, and whose, if the file says so.
+    pub(crate) tags: Option<bool>,
     /// What its program may reach, if the file says so.
     pub(crate) sandbox: Option<Sandbox>,
 }
@@ -282,6 +285,7 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         elicitation: table.boolean("elicitation").unwrap_or_default(),
         sampling: read_sampling(table, known),
         sampling_max_tokens: table.count("sampling_max_tokens"),
+        tags: table.boolean("tags"),
         sandbox: sandbox::read(table),
     }
 }

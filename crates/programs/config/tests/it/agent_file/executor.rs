@@ -2,7 +2,7 @@ use std::fs;
 
 use neuron_config::{AgentFile, AgentFileError};
 use neuron_executor::StepScope;
-use neuron_types::{CompletionRequest, FailureKind, Message, ToolDefinition};
+use neuron_types::{CompletionRequest, FailureKind, Message, RunId, RunTags, ToolDefinition};
 use serde_json::json;
 use wiremock::MockServer;
 
@@ -175,7 +175,10 @@ async fn asked_for(lines: &str, tenants: &[Option<&str>]) -> Vec<Result<String, 
     let mut asked = Vec::new();
     for tenant in tenants {
         let scope = StepScope {
-            tenant: tenant.map(ToOwned::to_owned),
+            tags: RunTags {
+                tenant: tenant.map(ToOwned::to_owned),
+                ..RunTags::default()
+            },
             ..scope()
         };
         asked.push(match executor.call_model(&scope, &request).await {
@@ -206,6 +209,56 @@ async fn asks_for_each_tenant_with_its_own_key() {
     );
     let none = Err(FailureKind::Authentication);
     assert_eq!(asked_for(keys, &tenants).await, [own, none.clone(), none]);
+}
+
+#[tokio::test]
+async fn a_gateway_reads_of_which_run_a_request_is_where_the_file_says_so() {
+    for (kind, path) in [
+        ("ollama", "/api/chat"),
+        ("openai-chat", "/chat/completions"),
+        ("openai-responses", "/responses"),
+        ("anthropic", "/v1/messages"),
+    ] {
+        for (line, sent) in [("", false), ("tag_headers = true", true)] {
+            let server = MockServer::start().await;
+            let text = format!(
+                "[agents.a]\nmodel = \"p/m\"\n[providers.p]\nkind = \"{kind}\"\n\
+                 base_url = \"{}\"\napi_key_env = \"SHARED\"\n{line}",
+                server.uri()
+            );
+            let agents = open(&text, ".", variables(&[("SHARED", "shared")]));
+            let agent = agents.agent("a").unwrap();
+            let executor = agents.executor(&agent).unwrap();
+            let scope = StepScope {
+                root: Some(RunId::new("top").unwrap()),
+                tags: RunTags {
+                    tenant: Some("acme".to_owned()),
+                    owner: Some("Zoë".to_owned()),
+                    labels: [("team".to_owned(), "a".to_owned())].into(),
+                },
+                ..scope()
+            };
+            let request = CompletionRequest::new(agent.head, vec![Message::user("go")]);
+            // It answers that there is nothing here: what it was asked with is enough.
+            executor.call_model(&scope, &request).await.unwrap_err();
+            let asked = server.received_requests().await.unwrap().pop().unwrap();
+            assert_eq!(asked.url.path(), path);
+            let header = |name: &str| {
+                let value = asked.headers.get(format!("x-neuron-{name}"));
+                value.map(|value| value.to_str().unwrap().to_owned())
+            };
+            for (name, value) in [
+                ("run", scope.run_id.as_str()),
+                ("root", "top"),
+                ("tenant", "acme"),
+                ("owner", "Zo%C3%AB"),
+                ("label-team", "a"),
+            ] {
+                let expected = sent.then(|| value.to_owned());
+                assert_eq!(header(name), expected, "{kind} {name}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,15 @@
+//! Which run something is done for, and whose it is.
+
+use crate::RunTags;
+
+/// Which run something is done for, and whose it is: all of a run that those outside are given, and only where they are to
+/// have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunOrigin<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// The run at the top of the tree: the run itself where no other started it.
+    pub root: &'a str,
+    /// Whose run it is.
+    pub tags: &'a RunTags,
+}
