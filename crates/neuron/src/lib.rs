@@ -17,8 +17,8 @@ pub mod temporal;
 pub mod workflow;
 
 pub use agent::{
-    Agent, AgentBuilder, AgentError, AgentOn, AgentTool, AnyAgent, Model, Parts, Step, SteppedTool,
-    ToolStep,
+    Agent, AgentBuilder, AgentError, AgentOn, AgentTool, AnyAgent, HandoffEntry, Model, Parts,
+    Step, SteppedTool, SubAgentEntry, ToolStep,
 };
 pub use local::{Local, Recovered, Steps};
 pub use neuron_loop::TurnResult;

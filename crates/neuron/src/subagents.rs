@@ -219,6 +219,8 @@ impl SubAgentManager {
             executor: executor.granting(&spec),
             spec,
             serving: None,
+            description: None,
+            others: Vec::new(),
             alive: None,
         }))
     }

@@ -96,6 +96,11 @@ pub trait Served: Workflow {
             },
             executor: executor.build(),
             serving: Some(Self::serving()),
+            description: None,
+            others: agents
+                .iter()
+                .flat_map(|agent| agent.parts().others.clone())
+                .collect(),
             alive: Some(Arc::new(alive)),
         }))
     }

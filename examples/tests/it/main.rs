@@ -12,6 +12,8 @@ mod analyst;
 #[cfg(feature = "engines")]
 mod invoices;
 #[cfg(feature = "engines")]
+mod lead;
+#[cfg(feature = "engines")]
 mod review;
 mod survive;
 mod teams;

@@ -48,6 +48,9 @@ mod pages {
     #[doc = include_str!("../../../docs/src/client.md")]
     struct Client;
 
+    #[doc = include_str!("../../../docs/src/trees.md")]
+    struct Trees;
+
     #[doc = include_str!("../../../docs/src/own-workflow.md")]
     struct OwnWorkflow;
 }

@@ -77,6 +77,37 @@ pub enum AgentError {
         /// The name.
         twice: String,
     },
+    /// Two agents that can be reached from one, at any level, have one name; or one has the name of the agent itself.
+    #[error(
+        "agent {agent} starts agents or hands its runs over to agents, and two of all these are named {twice}, itself among \
+         them: give each a name of its own"
+    )]
+    OthersOfOneName {
+        /// The agent.
+        agent: String,
+        /// The name.
+        twice: String,
+    },
+    /// A tool has the name of the one for another agent, or an agent is listed twice.
+    #[error(
+        "agent {agent} has two tools named {tool}: list the other agent once, and name no tool so"
+    )]
+    ToolTwice {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+    },
+    /// An agent is to start a workflow of one's own, or to hand its runs over to one.
+    #[error(
+        "agent {agent} lists the workflow {workflow}: list agents alone, and have the workflow start this agent instead"
+    )]
+    StartsWorkflow {
+        /// The agent.
+        agent: String,
+        /// The workflow.
+        workflow: String,
+    },
     /// A rule about calls cannot be read.
     #[error("agent {agent}: {rule:?} is no rule about calls: write TOOL or TOOL(ARGUMENT=PATTERN)")]
     Rule {

@@ -14,7 +14,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Agent, AgentError, AgentTool, Model, Parts};
+use super::{Agent, AgentError, AgentTool, HandoffEntry, Model, Others, Parts, SubAgentEntry};
 
 /// Builds an [`Agent`].
 ///
@@ -29,6 +29,8 @@ pub struct AgentBuilder<I: ?Sized = str, O = String> {
     sandbox: Option<Sandbox>,
     executor: ExecutorBuilder,
     limiter: Option<RateLimiter>,
+    description: Option<String>,
+    others: Others,
     alive: Option<Arc<dyn Any + Send + Sync>>,
     types: PhantomData<fn(&I) -> O>,
 }
@@ -80,6 +82,8 @@ impl AgentBuilder {
             sandbox: None,
             executor: Executor::builder(),
             limiter: None,
+            description: None,
+            others: Others::default(),
             alive: None,
             types: PhantomData,
         }
@@ -96,6 +100,8 @@ impl AgentBuilder {
             sandbox: None,
             executor: executor.to_builder(),
             limiter: None,
+            description: None,
+            others: Others::default(),
             alive: Some(alive),
             types: PhantomData,
         }
@@ -124,6 +130,54 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// Sets the instructions. Default is none.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.spec.head_mut().system = Some(SystemPrompt::Text(text.into()));
+        self
+    }
+
+    /// Sets what the agent is for: what the models of those read that [start it](Self::subagents) or
+    /// [hand their runs over to it](Self::handoffs). Default is none.
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.description = Some(text.into());
+        self
+    }
+
+    /// Adds agents that its model starts, by a tool `agent_NAME` for each. A call starts a run of its own, on the engine of the
+    /// run that makes it, and whatever serves this agent serves those, too.
+    ///
+    /// A child has the tools that both it and this agent have, and is held to the rules of both.
+    ///
+    /// ```
+    /// # fn example() -> Result<(), neuron::AgentError> {
+    /// use neuron::{Agent, SubAgentEntry};
+    ///
+    /// let explorer = Agent::builder("explorer")
+    ///     .description("Finds things in this repository and says where they are.")
+    ///     .model("openai/gpt-6.1-terra")
+    ///     .build()?;
+    /// let tester = Agent::builder("tester")
+    ///     .description("Runs the tests and says what fails.")
+    ///     .model("openai/gpt-6.1-terra")
+    ///     .build()?;
+    /// let lead = Agent::builder("lead")
+    ///     .model("openai/gpt-6.1-terra")
+    ///     .subagents([(&explorer).into(), SubAgentEntry::new(&tester).background(true)])
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn subagents<S: Into<SubAgentEntry>>(
+        mut self,
+        agents: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let agents = agents.into_iter().map(Into::into);
+        self.others.subagents.extend(agents);
+        self
+    }
+
+    /// Adds agents that its model hands a run over to, by a tool `transfer_to_NAME` for each: the same run goes on as that
+    /// agent, and whatever serves this agent serves those, too.
+    pub fn handoffs<H: Into<HandoffEntry>>(mut self, agents: impl IntoIterator<Item = H>) -> Self {
+        let agents = agents.into_iter().map(Into::into);
+        self.others.handoffs.extend(agents);
         self
     }
 
@@ -355,6 +409,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             sandbox: self.sandbox,
             executor: self.executor,
             limiter: self.limiter,
+            description: self.description,
+            others: self.others,
             alive: self.alive,
             types: PhantomData,
         }
@@ -365,7 +421,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// # Errors
     ///
     /// [`AgentError`]: no model, a provider without a key, a tool whose commands nothing here can confine, a rule about
-    /// calls that cannot be read or that names no tool of the agent.
+    /// calls that cannot be read or that names no tool of the agent; two other agents of one name, or a workflow among them.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
         settle_tools(&name, &mut self.tools, self.sandbox.as_ref())?;
@@ -394,11 +450,14 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             executor = executor.limiter(provider.as_str(), limiter);
         }
         self.spec.head_mut().tools = self.tools.definitions();
+        let others = self.others.settle(&mut self.spec)?;
         check_rules(&self.spec)?;
         Ok(Agent::new(Parts {
             spec: self.spec,
             executor: executor.tools(self.tools).build(),
             serving: None,
+            description: self.description,
+            others,
             alive: self.alive,
         }))
     }

@@ -6,6 +6,7 @@ mod definition;
 #[cfg(feature = "temporal")]
 mod hosted;
 mod model;
+mod others;
 mod parts;
 mod serving;
 mod step;
@@ -14,6 +15,8 @@ pub use agent_error::AgentError;
 pub use builder::AgentBuilder;
 pub use definition::{Agent, AgentOn};
 pub use model::Model;
+pub(crate) use others::Others;
+pub use others::{HandoffEntry, SubAgentEntry};
 pub(crate) use parts::prompt;
 pub use parts::{AnyAgent, Parts};
 pub use serving::Serving;

@@ -3,6 +3,7 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use neuron_executor::{Agents, Executor, Executors};
+use neuron_local::LocalWorkflow;
 use neuron_types::{ASK_PERSON, AgentSpec, Message, OnHalt, OnUnknownOutcome};
 use neuron_workflows::{child_agent, to_text};
 use serde::Serialize;
@@ -19,29 +20,71 @@ pub struct Parts {
     pub executor: Executor,
     /// How each engine runs it, if it is a workflow of one's own.
     pub(crate) serving: Option<Serving>,
+    /// What it is for, as those read who start it or hand over to it.
+    pub(crate) description: Option<String>,
+    /// The agents that it starts or hands its runs over to.
+    pub(crate) others: Vec<Arc<Parts>>,
     /// What has to live as long as the executor, MCP servers above all.
     pub(crate) alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Parts {
-    /// Returns what a worker of these agents has: their definitions, and what acts for them. Those of a workflow are among
-    /// them, too, for the runs of theirs that it starts: by the names that [`child_agent`] makes.
+    /// Returns what a worker of these agents has: their definitions, and what acts for them. Those that they start or hand
+    /// over to are among them, and those of a workflow, for the runs of theirs that it starts: by the names that
+    /// [`child_agent`] makes.
     #[must_use]
     pub fn served(agents: &[Arc<Self>]) -> (Agents, Executors) {
-        let own = agents.iter();
-        let own = own.map(|agent| (agent.spec.clone(), agent.executor.clone()));
+        let of = |agent: &Self| (agent.spec.clone(), agent.executor.clone());
+        let reached = agents.iter().flat_map(|agent| agent.reached());
+        let reached = reached.map(|agent| of(agent));
         let below = agents.iter().flat_map(|agent| agent.below());
-        named(own.chain(below))
+        // Of two of one name that of the list counts.
+        let own = agents.iter().map(|agent| of(agent));
+        named(reached.chain(below).chain(own))
     }
 
-    /// The same for the runs below one of this workflow; `None` if it is none.
+    /// The same for the runs below one of this agent, each executor with its definition; `None` if it starts none and hands
+    /// over to none.
     pub(crate) fn served_below(&self) -> Option<(Agents, Executors)> {
-        self.spec.team.as_ref()?;
+        if self.spec.team.is_none() && self.others.is_empty() {
+            return None;
+        }
         let with_definition = |(spec, executor): (AgentSpec, Executor)| {
             let executor = executor.with_definitions([spec.clone()]);
             (spec, executor)
         };
-        Some(named(self.below().map(with_definition)))
+        let reached = self.reached().into_iter();
+        let reached = reached.map(|agent| (agent.spec.clone(), agent.executor.clone()));
+        Some(named(self.below().chain(reached).map(with_definition)))
+    }
+
+    /// Returns the agents that its runs may come to, at any level: those that it starts or hands over to, and theirs.
+    pub(crate) fn reached(&self) -> Vec<&Arc<Self>> {
+        let mut found: Vec<&Arc<Self>> = Vec::new();
+        let mut open: Vec<_> = self.others.iter().collect();
+        while let Some(agent) = open.pop() {
+            if found.iter().all(|known| !Arc::ptr_eq(known, agent)) {
+                found.push(agent);
+                open.extend(&agent.others);
+            }
+        }
+        found
+    }
+
+    /// The same, and the agent before them.
+    pub(crate) fn with_reached(self: &Arc<Self>) -> Vec<&Arc<Self>> {
+        let reached = self.reached().into_iter();
+        [self].into_iter().chain(reached).collect()
+    }
+
+    /// Returns what makes the steps of its runs, also after they are handed over.
+    pub(crate) fn acting(&self) -> Executor {
+        match self.served_below() {
+            Some((_, executors)) if self.serving.is_none() => {
+                self.executor.clone().beside(executors)
+            }
+            _ => self.executor.clone(),
+        }
     }
 
     /// The agents of this workflow, as its runs start runs of them.
@@ -58,10 +101,21 @@ impl Parts {
         })
     }
 
-    /// Whether a run of it may wait for a person for ever.
+    /// Returns how its runs go in a journal.
+    pub(crate) fn journal_workflow(&self) -> LocalWorkflow {
+        match self.serving {
+            Some(serving) => serving.journal,
+            None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
+        }
+    }
+
+    /// Whether a run of it, or below it, may wait for a person for ever.
     pub(crate) fn may_wait_for_a_person(&self) -> bool {
         let team = self.spec.team.iter().flatten();
-        team.chain([&self.spec]).any(may_wait_for_a_person)
+        let reached = self.reached();
+        let reached = reached.iter().map(|agent| &agent.spec);
+        let mut all = team.chain([&self.spec]).chain(reached);
+        all.any(may_wait_for_a_person)
     }
 }
 

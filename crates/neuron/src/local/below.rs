@@ -24,18 +24,22 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    /// What does it for this run; `None` if its agent is no workflow.
+    /// What does it for this run; `None` if its agent starts no runs.
     pub(crate) fn of(
         journal: &Journal,
         client: &Arc<dyn RunClient>,
         agent: &Parts,
         run_id: &RunId,
     ) -> Option<Self> {
-        let (serving, (agents, executors)) = agent.serving.zip(agent.served_below())?;
+        let (agents, executors) = agent.served_below()?;
         let runs = agent.spec.max_children.max(RUNS);
-        let worker = LocalWorker::builder(journal.clone(), (executors, agents), serving.journal)
-            .below(run_id)
-            .max_runs(usize::try_from(runs).unwrap_or(usize::MAX));
+        let worker = LocalWorker::builder(
+            journal.clone(),
+            (executors, agents),
+            agent.journal_workflow(),
+        )
+        .below(run_id)
+        .max_runs(usize::try_from(runs).unwrap_or(usize::MAX));
         Some(Self {
             looks: worker.idle_looks(),
             worker: worker.build(),

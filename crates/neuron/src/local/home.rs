@@ -10,8 +10,7 @@ use std::{
 use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
 use neuron_executor::Agents;
 use neuron_local::{
-    Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext, LocalWorkflow,
-    MemoryWorkflow,
+    Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext, MemoryWorkflow,
 };
 use neuron_types::{Refusal, RunId, RunRequest, RunStart};
 
@@ -202,8 +201,7 @@ impl Home {
         agent: &Arc<Parts>,
         run_id: &RunId,
     ) -> Result<Option<Arc<Execution>>, RunFailure> {
-        let door = match JournaledContext::open(&self.journal, run_id, agent.executor.clone()).await
-        {
+        let door = match JournaledContext::open(&self.journal, run_id, agent.acting()).await {
             Ok(door) => door,
             Err(
                 JournalError::Executing { .. } | JournalError::Refused(Refusal::RunOver { .. }),
@@ -217,11 +215,7 @@ impl Home {
         let flushed = Arc::downgrade(&door);
         let below = Below::of(&self.journal, &self.client, agent, run_id);
         let execution = Execution::spawn(run_id.clone(), fan, flushed, async move {
-            let workflow: LocalWorkflow = match alive.serving {
-                Some(serving) => serving.journal,
-                None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
-            };
-            let run = door.execute(workflow);
+            let run = door.execute(alive.journal_workflow());
             let output = match below {
                 Some(below) => below.beside(run).await,
                 None => run.await,
@@ -239,7 +233,7 @@ impl Home {
         agent: &Arc<Parts>,
         run_id: &RunId,
     ) -> Result<JournaledContext, RunFailure> {
-        let door = JournaledContext::open(&self.journal, run_id, agent.executor.clone()).await?;
+        let door = JournaledContext::open(&self.journal, run_id, agent.acting()).await?;
         Ok(with_agent(door, agent))
     }
 
@@ -274,7 +268,7 @@ fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
 
 /// The door of a run that nothing keeps.
 fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
-    let executor = agent.executor.clone();
+    let executor = agent.acting();
     let door = LocalDurableContext::new(executor.with_definitions([agent.spec.clone()]), run_id);
     match agent.served_below() {
         Some((_, executors)) => door.with_executors(executors),

@@ -11,6 +11,7 @@
 mod building;
 mod local;
 mod mind;
+mod others;
 mod subagents;
 mod teams;
 mod typed;

@@ -1,0 +1,165 @@
+//! The agents that an agent starts, and those that it hands its runs over to, as they are given to its builder.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use neuron_types::{AgentSpec, HandedConversation, Handoff, LimitOverrides, SubAgent};
+
+use super::{Agent, AgentError, AnyAgent, Parts};
+
+/// An agent that another one starts: see [`AgentBuilder::subagents`](crate::AgentBuilder::subagents).
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct SubAgentEntry {
+    parts: Arc<Parts>,
+    background: bool,
+    limits: LimitOverrides,
+}
+
+impl SubAgentEntry {
+    /// Returns an entry for this agent, whose call returns the agent's answer.
+    pub fn new(agent: &dyn AnyAgent) -> Self {
+        Self {
+            parts: Arc::clone(agent.parts()),
+            background: false,
+            limits: LimitOverrides::default(),
+        }
+    }
+
+    /// Sets whether the call returns at once, and the answer arrives as a message. Default is false.
+    pub fn background(mut self, background: bool) -> Self {
+        self.background = background;
+        self
+    }
+
+    /// Sets lower limits for the runs that are started so. Default is those of the agent.
+    pub fn limits(mut self, limits: LimitOverrides) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+impl<I: ?Sized, O> From<&Agent<I, O>> for SubAgentEntry {
+    fn from(agent: &Agent<I, O>) -> Self {
+        Self::new(agent)
+    }
+}
+
+/// An agent that runs of another one are handed over to: see [`AgentBuilder::handoffs`](crate::AgentBuilder::handoffs).
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HandoffEntry {
+    parts: Arc<Parts>,
+    conversation: HandedConversation,
+}
+
+impl HandoffEntry {
+    /// Returns an entry for this agent, which sees the whole conversation.
+    pub fn new(agent: &dyn AnyAgent) -> Self {
+        Self {
+            parts: Arc::clone(agent.parts()),
+            conversation: HandedConversation::default(),
+        }
+    }
+
+    /// Sets what the agent sees of the conversation. Default is all of it.
+    pub fn conversation(mut self, conversation: HandedConversation) -> Self {
+        self.conversation = conversation;
+        self
+    }
+}
+
+impl<I: ?Sized, O> From<&Agent<I, O>> for HandoffEntry {
+    fn from(agent: &Agent<I, O>) -> Self {
+        Self::new(agent)
+    }
+}
+
+/// The other agents of a builder.
+#[derive(Debug, Default)]
+pub(crate) struct Others {
+    pub(crate) subagents: Vec<SubAgentEntry>,
+    pub(crate) handoffs: Vec<HandoffEntry>,
+}
+
+impl Others {
+    /// Adds what the model of this agent learns of the others to its definition, which has the tools of its own already, and
+    /// returns the others.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError`]: one is listed twice or is a workflow, two have one name, or the agent has a tool of that name.
+    pub(crate) fn settle(self, spec: &mut AgentSpec) -> Result<Vec<Arc<Parts>>, AgentError> {
+        let all = self.subagents.iter().map(|entry| &entry.parts);
+        let all: Vec<_> = all
+            .chain(self.handoffs.iter().map(|entry| &entry.parts))
+            .cloned()
+            .collect();
+        check_names(&spec.name, &all)?;
+        for SubAgentEntry {
+            parts,
+            background,
+            limits,
+        } in self.subagents
+        {
+            let subagent = SubAgent {
+                description: parts.description.clone().unwrap_or_default(),
+                input: parts.spec.input.clone(),
+                background,
+                limits,
+                ..SubAgent::new(&parts.spec.name)
+            };
+            add_tool(spec, subagent.definition())?;
+            spec.subagents.push(subagent);
+        }
+        for HandoffEntry {
+            parts,
+            conversation,
+        } in self.handoffs
+        {
+            let handoff = Handoff {
+                description: parts.description.clone().unwrap_or_default(),
+                conversation,
+                ..Handoff::new(&parts.spec.name)
+            };
+            add_tool(spec, handoff.definition())?;
+            spec.handoffs.push(handoff);
+        }
+        Ok(all)
+    }
+}
+
+/// A name says on every engine which agent a run is of: those that can be reached from one have each its own.
+fn check_names(agent: &str, others: &[Arc<Parts>]) -> Result<(), AgentError> {
+    let mut known: BTreeMap<&str, &Arc<Parts>> = BTreeMap::new();
+    for other in others.iter().flat_map(|other| other.with_reached()) {
+        let name = other.spec.name.as_str();
+        if other.serving.is_some() {
+            return Err(AgentError::StartsWorkflow {
+                agent: agent.to_owned(),
+                workflow: name.to_owned(),
+            });
+        }
+        let before = known.insert(name, other);
+        let is_other = before.is_some_and(|before| !Arc::ptr_eq(before, other));
+        if name == agent || is_other {
+            return Err(AgentError::OthersOfOneName {
+                agent: agent.to_owned(),
+                twice: name.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Adds the tool for another agent.
+fn add_tool(spec: &mut AgentSpec, tool: neuron_types::ToolDefinition) -> Result<(), AgentError> {
+    let tools = &mut spec.head_mut().tools;
+    if tools.iter().any(|own| own.name == tool.name) {
+        return Err(AgentError::ToolTwice {
+            agent: spec.name.clone(),
+            tool: tool.name,
+        });
+    }
+    tools.push(tool);
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! Agents that start others and hand over to them, without an agent file.
+
+use neuron::{
+    AgentBuilder, AgentError, HandoffEntry, Model, SubAgentEntry,
+    prelude::*,
+    workflow::{Door, DurableContext, Served as _, WorkflowError},
+};
+use neuron_config::ScriptModel;
+use neuron_types::{HandedConversation, RunPhase};
+use serde_json::{Value, json};
+
+fn agent(name: &str, turns: &Value) -> AgentBuilder {
+    let script = json!({ "turns": turns }).to_string();
+    let script = ScriptModel::parse(&script).unwrap();
+    Agent::builder(name).model(Model::of(script, "script"))
+}
+
+fn calls(tool: &str, input: &Value) -> Value {
+    json!({"tool_calls": [{"name": tool, "input": input}]})
+}
+
+fn explorer() -> AgentBuilder {
+    agent("explorer", &json!([{"text": "It is in the cellar."}])).description("Finds things.")
+}
+
+/// Has something found, and says so.
+fn lead(explorer: impl Into<SubAgentEntry>) -> AgentBuilder {
+    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
+    agent("lead", &json!([asks, {"text": "Found."}])).subagents([explorer])
+}
+
+/// Hands its run over at once.
+fn desk(billing: impl Into<HandoffEntry>) -> AgentBuilder {
+    let hands_over = calls("transfer_to_billing", &json!({"reason": "A bill."}));
+    agent("desk", &json!([hands_over])).handoffs([billing])
+}
+
+fn billing() -> AgentBuilder {
+    agent(
+        "billing",
+        &json!([{"text": "never said"}, {"text": "It is paid."}]),
+    )
+    .description("Knows the bills.")
+}
+
+#[tokio::test]
+async fn a_run_in_memory_starts_the_agents_that_its_builder_was_given() {
+    let explorer = explorer().build().unwrap();
+    let lead = lead(&explorer).build().unwrap();
+    let mut run = lead.run_stream("Where is it?").await.unwrap();
+    let mut ended = 0;
+    while let Some(item) = run.next().await {
+        let is_end = matches!(
+            item.unwrap(),
+            RunItem::Event(event) if matches!(event.event, neuron_types::RunEvent::ChildEnded { .. })
+        );
+        ended += usize::from(is_end);
+    }
+    assert_eq!(ended, 1);
+    assert_eq!(run.result().await.unwrap(), "Found.");
+}
+
+#[tokio::test]
+async fn a_journaled_run_starts_them_in_runs_of_their_own_at_every_level() {
+    let explorer = explorer().build().unwrap();
+    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
+    let foreman = agent("foreman", &json!([asks, {"text": "They found it."}]))
+        .subagents([SubAgentEntry::new(&explorer)])
+        .build()
+        .unwrap();
+    let asks = calls("agent_foreman", &json!({"prompt": "Have it found."}));
+    let lead = agent("lead", &json!([asks, {"text": "Found."}]))
+        .subagents([&foreman])
+        .build()
+        .unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let local = Local::open(home.path()).await.unwrap();
+    let run = lead.on(&local).start("r1", "Where is it?").await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "Found.");
+    let client = local.client().unwrap();
+    for (run, agent) in [("r1.1-1", "foreman"), ("r1.1-1.1-1", "explorer")] {
+        let status = client.status(&run.parse().unwrap()).await.unwrap();
+        assert_eq!(
+            (status.agent.as_str(), status.state),
+            (agent, RunPhase::Completed)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_background_agent_answers_by_a_message() {
+    let explorer = explorer().build().unwrap();
+    let entry = SubAgentEntry::new(&explorer).background(true);
+    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
+    let lead = agent(
+        "lead",
+        &json!([asks, {"text": "I wait."}, {"text": "Found."}]),
+    );
+    let lead = lead.subagents([entry]).build().unwrap();
+    assert_eq!(lead.run("Where is it?").await.unwrap(), "Found.");
+}
+
+#[tokio::test]
+async fn a_run_goes_on_as_the_agent_that_it_is_handed_over_to() {
+    let billing = billing().build().unwrap();
+    let desk = desk(&billing).build().unwrap();
+    assert_eq!(desk.run("The bill!").await.unwrap(), "It is paid.");
+    let home = tempfile::tempdir().unwrap();
+    let local = Local::open(home.path()).await.unwrap();
+    let run = desk.on(&local).start("r1", "The bill!").await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "It is paid.");
+    let status = local.client().unwrap();
+    let status = status.status(&"r1".parse().unwrap()).await.unwrap();
+    assert_eq!(status.agent, "billing");
+}
+
+#[test]
+fn the_model_reads_what_the_others_are_for() {
+    let explorer = explorer().build().unwrap();
+    let billing = billing().build().unwrap();
+    let limits = LimitOverrides {
+        turns: Some(2),
+        ..LimitOverrides::default()
+    };
+    let lead = lead(SubAgentEntry::new(&explorer).limits(limits.clone()))
+        .handoffs([HandoffEntry::new(&billing).conversation(HandedConversation::Last)])
+        .ask("agent_explorer")
+        .build()
+        .unwrap();
+    let spec = lead.spec();
+    let tools: Vec<_> = spec
+        .head
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    assert_eq!(tools, ["agent_explorer", "transfer_to_billing"]);
+    assert_eq!(spec.subagents[0].description, "Finds things.");
+    assert_eq!(spec.subagents[0].limits, limits);
+    assert_eq!(spec.handoffs[0].description, "Knows the bills.");
+    assert_eq!(spec.handoffs[0].conversation, HandedConversation::Last);
+}
+
+#[tokio::test]
+async fn a_run_whose_child_may_ask_a_person_is_not_started_where_nobody_is_asked() {
+    let explorer = explorer()
+        .tools(builtin::all())
+        .ask("bash")
+        .build()
+        .unwrap();
+    let lead = lead(&explorer).build().unwrap();
+    let failure = lead.run("Where is it?").await.unwrap_err();
+    assert!(
+        matches!(failure, RunFailure::NobodyToAsk { .. }),
+        "{failure}"
+    );
+}
+
+#[test]
+fn agents_of_one_name_cannot_be_told_apart() {
+    let one = explorer().build().unwrap();
+    let another = explorer().build().unwrap();
+    let foreman = agent("foreman", &json!([])).subagents([&another]);
+    let foreman = foreman.build().unwrap();
+    let twice = agent("lead", &json!([]))
+        .subagents([&one, &foreman])
+        .build();
+    let error = twice.unwrap_err();
+    assert!(
+        matches!(&error, AgentError::OthersOfOneName { twice, .. } if twice == "explorer"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("give each a name of its own"));
+    let itself = agent("explorer", &json!([])).handoffs([&one]).build();
+    assert!(matches!(itself, Err(AgentError::OthersOfOneName { .. })));
+}
+
+#[test]
+fn an_agent_that_is_listed_twice_is_an_error_that_says_what_to_do() {
+    let explorer = explorer().build().unwrap();
+    let error = lead(&explorer).subagents([&explorer]).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "agent lead has two tools named agent_explorer: list the other agent once, and name no tool so"
+    );
+    // It may be started, and handed over to.
+    lead(&explorer).handoffs([&explorer]).build().unwrap();
+}
+
+/// Says what it is given.
+#[neuron::workflow(name = "echo")]
+async fn echo<D: DurableContext>(_: &Door<D>, text: String) -> Result<String, WorkflowError> {
+    Ok(text)
+}
+
+#[test]
+fn a_workflow_is_none_of_the_agents_that_an_agent_starts() {
+    let echo = Echo::with(&[]).unwrap();
+    let lead = agent("lead", &json!([])).subagents([&echo]).build();
+    assert!(matches!(lead, Err(AgentError::StartsWorkflow { .. })));
+}

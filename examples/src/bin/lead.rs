@@ -1,0 +1,95 @@
+//! An agent that has others work for it, and hands its run over to one in the end. All are values of this program, and each
+//! engine serves them with it.
+//!
+//! ```console
+//! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin lead -- local "tea"
+//! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin lead -- temporal "tea"
+//! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin lead -- restate "tea"
+//! ```
+//!
+//! The last two need the engine's server, which `neuron dev` starts.
+
+use std::{env, error::Error};
+
+use neuron::{
+    SubAgentEntry, prelude::*, restate, restate::sdk::ServerAddress, temporal, types::Limits,
+};
+
+const MODEL: &str = "anthropic/claude-sonnet-5-5";
+
+fn lead() -> Result<Agent, neuron::AgentError> {
+    let explorer = Agent::builder("explorer")
+        .description("Finds out what there is to know about a topic.")
+        .model(MODEL)
+        .instructions("You list what there is to know about a topic.")
+        .limits(Limits {
+            turns: Some(20),
+            ..Limits::default()
+        })
+        .build()?;
+    let editor = Agent::builder("editor")
+        .description("Makes the final text of what was found.")
+        .model(MODEL)
+        .instructions("You write the final text.")
+        .build()?;
+    let fewer_turns = LimitOverrides {
+        turns: Some(5),
+        ..LimitOverrides::default()
+    };
+    Agent::builder("lead")
+        .model(MODEL)
+        .instructions("You have a topic explored, and hand what was found over to the editor.")
+        .subagents([SubAgentEntry::new(&explorer).limits(fewer_turns)])
+        .handoffs([&editor])
+        .build()
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let lead = lead()?;
+
+    let mut arguments = env::args().skip(1);
+    let engine = arguments.next().unwrap_or_else(|| "local".into());
+    let topic = arguments.next().unwrap_or_else(|| "tea".into());
+    let run_id = format!("lead-{topic}");
+    let prompt = format!("Write about {topic}.");
+    let text = match engine.as_str() {
+        "memory" => lead.run(&prompt).await?,
+        "local" => {
+            let local = Local::open(".neuron").await?;
+            let run = lead.on(&local).start(&run_id, &prompt).await?;
+            run.result().await?
+        }
+        "temporal" => {
+            let worker = temporal::Worker::builder()
+                .task_queue("leads")
+                .agent(&lead)
+                .spawn()
+                .await?;
+            let client = temporal::Client::connect().await?.task_queue("leads");
+            let run = lead.on(&client).start(&run_id, &prompt).await?;
+            let text = run.result().await?;
+            worker.stop().await?;
+            text
+        }
+        "restate" => {
+            let worker = restate::Worker::builder()
+                .listen("127.0.0.1:0")
+                .agent(&lead)
+                .spawn()
+                .await?;
+            let server = ServerAddress::from_environment(|name| env::var(name).ok());
+            let client = restate::Client::new(server)?;
+            client
+                .register_over(&format!("http://{}", worker.address()))
+                .await?;
+            let run = lead.on(&client).start(&run_id, &prompt).await?;
+            let text = run.result().await?;
+            worker.stop().await?;
+            text
+        }
+        other => return Err(format!("{other} is none of memory, local, temporal, restate").into()),
+    };
+    println!("{text}");
+    Ok(())
+}
