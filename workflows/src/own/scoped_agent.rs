@@ -133,6 +133,8 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
                 state.conversation.push(prompt);
                 state.stage = Stage::TakeInput { closing: false };
                 state.last_text = None;
+                // Those that it left when it ended are charged, and were told to end.
+                state.tree.children.clear();
                 state
             }
             None => {
