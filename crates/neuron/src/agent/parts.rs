@@ -23,7 +23,7 @@ pub struct Parts {
     /// What it is for, as those read who start it or hand over to it.
     pub(crate) description: Option<String>,
     /// The agents that it starts or hands its runs over to.
-    pub(crate) others: Vec<Arc<Parts>>,
+    pub(crate) others: Vec<Arc<Self>>,
     /// What has to live as long as the executor, MCP servers above all.
     pub(crate) alive: Option<Arc<dyn Any + Send + Sync>>,
 }

@@ -42,6 +42,12 @@ impl Executor {
         self.acting_for(agent)
     }
 
+    /// The agent whose steps it makes, where it is known.
+    pub(super) fn agent(&self) -> Option<&str> {
+        let grants = self.grants.as_ref()?;
+        Some(grants.definition().name.as_str())
+    }
+
     /// The executor of another agent that the run may be handed over to, if it has one of its own.
     pub(super) fn other(&self, agent: &str) -> Option<&Self> {
         self.others.as_ref()?.executor(agent)

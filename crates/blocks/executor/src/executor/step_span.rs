@@ -1,15 +1,5 @@
 //! The span that an attempt of a step runs in.
 
-use super::Executor;
-
-impl Executor {
-    /// The agent whose steps it makes, where it is known.
-    pub(super) fn agent(&self) -> Option<&str> {
-        let grants = self.grants.as_ref()?;
-        Some(grants.definition().name.as_str())
-    }
-}
-
 /// Makes the span of this name: with the run, the tree, the agent and whose the run is, with which attempt it is, and with
 /// the fields of its own.
 macro_rules! step_span {
