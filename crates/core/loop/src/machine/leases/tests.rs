@@ -556,7 +556,7 @@ fn a_run_that_comes_back_late_asks_again_and_waits_for_the_answer() {
         bounds: Vec::new(),
         signed: false,
         lease: Some(neuron_types::Lease {
-            granted: Allowance::default(),
+            granted: Pooled::default(),
             within,
         }),
     };
