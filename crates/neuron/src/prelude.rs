@@ -1,7 +1,7 @@
 //! What most programs need: `use neuron::prelude::*;`.
 
 pub use neuron_tool::{ToolError, neuron_tool};
-pub use neuron_types::{CallerSetting, LimitOverrides, Limits, RunRequest, ToolContext};
+pub use neuron_types::{Allowance, CallerSetting, LimitOverrides, Limits, RunRequest, ToolContext};
 
 pub use crate::{
     Agent, Local, Model, Run, RunFailure, RunItem, Step, Ticket, ToolStep as _, builtin,

@@ -7,8 +7,8 @@ use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, AskRule, CallPattern, CallerSetting, ContextPolicy, Hook, Limits, OnExpiry, OnHalt,
-    Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
+    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Hook, Limits,
+    OnExpiry, OnHalt, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -42,7 +42,8 @@ impl Agent {
     }
 
     /// Starts from an agent of an agent file, whose MCP servers are started. Tools, hooks and layers of one's own are
-    /// added to what the file says.
+    /// added to what the file says. Whatever serves the agent serves those that it starts or hands over to, as the file has
+    /// them.
     ///
     /// # Errors
     ///
@@ -60,12 +61,52 @@ impl Agent {
         };
         let path = path.into();
         let file = AgentFile::load(&path).map_err(failed)?;
-        let options = OpenOptions::new(".").agents([name]);
-        let open = file.open(options).await.map_err(failed)?;
-        let spec = open.agent(name).map_err(failed)?;
-        let executor = open.executor(&spec).map_err(failed)?;
-        Ok(AgentBuilder::from_parts(spec, &executor, Arc::new(open)))
+        let below = reached_from(&file, name).map_err(failed)?;
+        let options = OpenOptions::new(".").agents(below.iter().map(String::as_str).chain([name]));
+        let open = Arc::new(file.open(options).await.map_err(failed)?);
+        let of = |name: &str| {
+            let spec = open.agent(name)?;
+            let executor = open.executor(&spec)?;
+            Ok((spec, executor))
+        };
+        let (spec, executor) = of(name).map_err(failed)?;
+        let mut builder = AgentBuilder::from_parts(spec, &executor, open.clone());
+        for name in &below {
+            let (spec, executor) = of(name).map_err(failed)?;
+            builder.others.known.push(Arc::new(Parts {
+                spec,
+                executor,
+                serving: None,
+                description: None,
+                others: Vec::new(),
+                alive: Some(open.clone()),
+            }));
+        }
+        Ok(builder)
     }
+}
+
+/// The other agents of a file that runs of this one may start or be handed over to, at any level.
+#[cfg(feature = "agent-file")]
+fn reached_from(
+    file: &neuron_config::AgentFile,
+    name: &str,
+) -> Result<Vec<String>, neuron_config::AgentFileError> {
+    let mut reached = vec![name.to_owned()];
+    let mut next = 0;
+    while let Some(name) = reached.get(next) {
+        let agent = file.definition(name)?;
+        let started = agent.subagents.iter().map(|other| &other.name);
+        let others = started.chain(agent.handoffs.iter().map(|other| &other.name));
+        for other in others {
+            if !reached.contains(other) {
+                reached.push(other.clone());
+            }
+        }
+        next += 1;
+    }
+    reached.remove(0);
+    Ok(reached)
 }
 
 impl AgentBuilder {
@@ -178,6 +219,16 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     pub fn handoffs<H: Into<HandoffEntry>>(mut self, agents: impl IntoIterator<Item = H>) -> Self {
         let agents = agents.into_iter().map(Into::into);
         self.others.handoffs.extend(agents);
+        self
+    }
+
+    /// Has the model calls of its runs charged to this pool, which the runs of a tree share whose agents name it: all together
+    /// may use so much of it, in each tree. What they use counts for the limits of their runs, too. Where agents that start each
+    /// other say different amounts, the smaller counts. Default is no pool.
+    pub fn pool(mut self, name: impl Into<String>, allowance: Allowance) -> Self {
+        let name = name.into();
+        self.spec.pools.insert(name.clone(), allowance);
+        self.spec.pool = Some(name);
         self
     }
 

@@ -79,6 +79,8 @@ impl<I: ?Sized, O> From<&Agent<I, O>> for HandoffEntry {
 pub(crate) struct Others {
     pub(crate) subagents: Vec<SubAgentEntry>,
     pub(crate) handoffs: Vec<HandoffEntry>,
+    /// Those that the definition names already.
+    pub(crate) known: Vec<Arc<Parts>>,
 }
 
 impl Others {
@@ -92,9 +94,17 @@ impl Others {
         let all = self.subagents.iter().map(|entry| &entry.parts);
         let all: Vec<_> = all
             .chain(self.handoffs.iter().map(|entry| &entry.parts))
+            .chain(&self.known)
             .cloned()
             .collect();
         check_names(&spec.name, &all)?;
+        let told = spec.subagents.iter().map(SubAgent::definition);
+        let told: Vec<_> = told
+            .chain(spec.handoffs.iter().map(Handoff::definition))
+            .collect();
+        for tool in told {
+            add_tool(spec, tool)?;
+        }
         for SubAgentEntry {
             parts,
             background,
@@ -106,8 +116,10 @@ impl Others {
                 input: parts.spec.input.clone(),
                 background,
                 limits,
+                pools: parts.spec.pools.keys().cloned().collect(),
                 ..SubAgent::new(&parts.spec.name)
             };
+            share_pools(spec, &parts.spec);
             add_tool(spec, subagent.definition())?;
             spec.subagents.push(subagent);
         }
@@ -121,10 +133,19 @@ impl Others {
                 conversation,
                 ..Handoff::new(&parts.spec.name)
             };
+            share_pools(spec, &parts.spec);
             add_tool(spec, handoff.definition())?;
             spec.handoffs.push(handoff);
         }
         Ok(all)
+    }
+}
+
+/// Gives an agent the pools of one that its trees may have.
+fn share_pools(agent: &mut AgentSpec, other: &AgentSpec) {
+    for (pool, allowance) in &other.pools {
+        let known = agent.pools.entry(pool.clone()).or_default();
+        *known = known.and(*allowance);
     }
 }
 

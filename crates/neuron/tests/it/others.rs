@@ -199,3 +199,72 @@ fn a_workflow_is_none_of_the_agents_that_an_agent_starts() {
     let lead = agent("lead", &json!([])).subagents([&echo]).build();
     assert!(matches!(lead, Err(AgentError::StartsWorkflow { .. })));
 }
+
+#[tokio::test]
+async fn agents_share_a_pool_of_their_tree() {
+    let pool = |tokens| Allowance {
+        tokens: Some(tokens),
+        cost_usd: None,
+    };
+    let explorer = explorer().pool("searches", pool(900_000)).build().unwrap();
+    let lead = lead(&explorer)
+        .spec(|spec| {
+            spec.pools.insert("searches".into(), pool(500_000));
+        })
+        .build()
+        .unwrap();
+    // The smaller counts.
+    assert_eq!(
+        lead.spec().pools,
+        [("searches".into(), pool(500_000))].into()
+    );
+    assert_eq!(lead.spec().subagents[0].pools, ["searches".into()].into());
+    let home = tempfile::tempdir().unwrap();
+    let local = Local::open(home.path()).await.unwrap();
+    let run = lead.on(&local).start("r1", "Where is it?").await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "Found.");
+    let client = local.client().unwrap();
+    let status = client.status(&"r1".parse().unwrap()).await.unwrap();
+    let child = client.status(&"r1.1-1".parse().unwrap()).await.unwrap();
+    assert_eq!(status.pools["searches"].tokens, child.usage.total());
+}
+
+#[cfg(feature = "agent-file")]
+#[tokio::test]
+async fn an_agent_of_a_file_starts_those_that_the_file_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
+    let asks_other = calls("agent_aide", &json!({"prompt": "Help."}));
+    write(
+        "lead.json",
+        &json!({"turns": [asks, asks_other, {"text": "Found."}]}).to_string(),
+    );
+    write(
+        "explorer.json",
+        &json!({"turns": [{"text": "It is in the cellar."}]}).to_string(),
+    );
+    let path = folder.path().join("neuron.toml");
+    write(
+        "neuron.toml",
+        "[providers.lead]\nkind = \"script\"\nfile = \"lead.json\"\n\
+         [providers.explorer]\nkind = \"script\"\nfile = \"explorer.json\"\n\
+         [agents.lead]\nmodel = \"lead/script\"\nsubagents = [\"explorer\"]\n\
+         [agents.explorer]\nmodel = \"explorer/script\"\n",
+    );
+    let aide = agent("aide", &json!([{"text": "Here."}])).build().unwrap();
+    let lead = Agent::from_file(&path, "lead").await.unwrap();
+    let lead = lead.subagents([&aide]).build().unwrap();
+    let tools = lead.spec().head.tools.iter();
+    let tools: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["agent_explorer", "agent_aide"]);
+    let home = tempfile::tempdir().unwrap();
+    let local = Local::open(home.path()).await.unwrap();
+    let run = lead.on(&local).start("r1", "Where is it?").await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "Found.");
+    let client = local.client().unwrap();
+    for run in ["r1.1-1", "r1.2-1"] {
+        let status = client.status(&run.parse().unwrap()).await.unwrap();
+        assert_eq!(status.state, RunPhase::Completed, "{run}");
+    }
+}
