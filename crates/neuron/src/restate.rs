@@ -15,7 +15,7 @@ use neuron_types::{RunId, RunRequest};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
-    Agent,
+    Agent, AgentError,
     agent::Parts,
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
@@ -146,6 +146,9 @@ pub enum WorkerFailure {
     /// Its settings are wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// Its agents cannot be served together.
+    #[error(transparent)]
+    Agents(#[from] AgentError),
     /// Its task is gone.
     #[error("the worker's task is gone")]
     Task(#[from] tokio::task::JoinError),
@@ -256,7 +259,7 @@ impl WorkerBuilder {
         };
         let listener = TcpListener::bind(&self.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let (agents, mut executors) = Parts::served(&self.agents);
+        let (agents, mut executors) = Parts::served(&self.agents)?;
         if let Some(sessions) = &self.sessions {
             executors = executors.with_sessions(sessions);
         }

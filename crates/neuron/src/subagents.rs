@@ -221,6 +221,7 @@ impl SubAgentManager {
             serving: None,
             description: None,
             others: Vec::new(),
+            file: None,
             alive: None,
         }))
     }

@@ -17,7 +17,7 @@ use neuron_workflows::Workflow;
 use tokio::sync::{oneshot, watch};
 
 use crate::{
-    Agent,
+    Agent, AgentError,
     agent::Parts,
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
@@ -165,6 +165,9 @@ pub enum WorkerFailure {
     /// The worker could not be made, or ended by itself.
     #[error(transparent)]
     Worker(#[from] WorkerError),
+    /// Its agents cannot be served together.
+    #[error(transparent)]
+    Agents(#[from] AgentError),
     /// The worker's thread could not be started, or is gone.
     #[error("the worker's thread cannot be started, or is gone")]
     Thread(#[source] Option<io::Error>),
@@ -325,7 +328,7 @@ impl WorkerBuilder {
             }
             None => AgentClient::connect_worker(REPORTS).await?,
         };
-        let (agents, mut executors) = Parts::served(&self.agents);
+        let (agents, mut executors) = Parts::served(&self.agents)?;
         if let Some(sessions) = &self.sessions {
             executors = executors.with_sessions(sessions);
         }

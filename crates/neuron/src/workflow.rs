@@ -53,7 +53,10 @@ pub use neuron_workflows::{
 };
 
 pub use crate::agent::Serving;
-use crate::{Agent, AgentError, AnyAgent, agent::Parts};
+use crate::{
+    Agent, AgentError, AnyAgent,
+    agent::{Parts, check_names},
+};
 
 /// A [`Workflow`] that the engines of this build can serve. `#[neuron::workflow]` implements it.
 pub trait Served: Workflow {
@@ -84,9 +87,20 @@ pub trait Served: Workflow {
                     twice: parts.spec.name.clone(),
                 });
             }
+            if parts.spec.pool.is_some() || !parts.spec.pools.is_empty() {
+                return Err(AgentError::PoolInWorkflow {
+                    workflow: Self::NAME.to_owned(),
+                    agent: parts.spec.name.clone(),
+                });
+            }
             team.push(parts.spec.clone());
             executor = executor.member(parts.spec.name.clone(), parts.executor.clone());
         }
+        let others: Vec<_> = agents
+            .iter()
+            .flat_map(|agent| agent.parts().others.clone())
+            .collect();
+        check_names(Self::NAME, &others)?;
         let alive: Vec<_> = agents.iter().map(|agent| agent.parts().clone()).collect();
         Ok(Agent::new(Parts {
             spec: AgentSpec {
@@ -97,10 +111,8 @@ pub trait Served: Workflow {
             executor: executor.build(),
             serving: Some(Self::serving()),
             description: None,
-            others: agents
-                .iter()
-                .flat_map(|agent| agent.parts().others.clone())
-                .collect(),
+            others,
+            file: None,
             alive: Some(Arc::new(alive)),
         }))
     }

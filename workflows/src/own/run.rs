@@ -1,7 +1,5 @@
 //! Running a workflow of one's own from its start to its end.
 
-use std::collections::BTreeMap;
-
 use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
 use serde::de::Error as _;
 
@@ -92,7 +90,7 @@ async fn run_to_its_end<W: Workflow, D: DurableContext>(
         exit_reason,
         output,
         error,
-        pools: BTreeMap::new(),
+        pools: None,
     });
     door.cancel_children().await?;
     let output = door.turns().status.output(Some(exit_reason));

@@ -1,7 +1,5 @@
 //! What every door answers where it cannot do what it is asked.
 
-use std::collections::BTreeMap;
-
 use std::error::Error as _;
 
 use neuron_types::{DurableError, ExitReason, FailureKind, RunError, RunEvent};
@@ -15,7 +13,7 @@ pub fn end_event(error: &DurableError, said: Option<String>) -> (ExitReason, Run
         exit_reason,
         output: said,
         error: Some(error),
-        pools: BTreeMap::new(),
+        pools: None,
     };
     (exit_reason, ended)
 }

@@ -88,6 +88,23 @@ pub enum AgentError {
         /// The name.
         twice: String,
     },
+    /// Two agents of a worker, of those that they start or hand their runs over to among them, have one name.
+    #[error("two agents of the worker are named {twice}: give each a name of its own")]
+    ServedTwice {
+        /// The name.
+        twice: String,
+    },
+    /// An agent of a workflow is charged to a pool: agents that take turns share none.
+    #[error(
+        "the workflow {workflow} has the agent {agent}, which uses a pool: agents that take turns in a workflow share none, \
+         so take the pool out of it"
+    )]
+    PoolInWorkflow {
+        /// The workflow.
+        workflow: String,
+        /// The agent.
+        agent: String,
+    },
     /// A tool has the name of the one for another agent, or an agent is listed twice.
     #[error(
         "agent {agent} has two tools named {tool}: list the other agent once, and name no tool so"

@@ -1,6 +1,6 @@
 //! Building an agent.
 
-use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
+use std::{any::Any, fmt, marker::PhantomData, path::PathBuf, sync::Arc, time::Duration};
 
 use neuron_approvers::Approvers;
 use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
@@ -31,6 +31,7 @@ pub struct AgentBuilder<I: ?Sized = str, O = String> {
     limiter: Option<RateLimiter>,
     description: Option<String>,
     others: Others,
+    file: Option<PathBuf>,
     alive: Option<Arc<dyn Any + Send + Sync>>,
     types: PhantomData<fn(&I) -> O>,
 }
@@ -71,6 +72,9 @@ impl Agent {
         };
         let (spec, executor) = of(name).map_err(failed)?;
         let mut builder = AgentBuilder::from_parts(spec, &executor, open.clone());
+        // What the name leads to, if that can be told.
+        let path = path.canonicalize().unwrap_or(path);
+        builder.file = Some(path.clone());
         for name in &below {
             let (spec, executor) = of(name).map_err(failed)?;
             builder.others.known.push(Arc::new(Parts {
@@ -79,6 +83,7 @@ impl Agent {
                 serving: None,
                 description: None,
                 others: Vec::new(),
+                file: Some(path.clone()),
                 alive: Some(open.clone()),
             }));
         }
@@ -125,6 +130,7 @@ impl AgentBuilder {
             limiter: None,
             description: None,
             others: Others::default(),
+            file: None,
             alive: None,
             types: PhantomData,
         }
@@ -143,6 +149,7 @@ impl AgentBuilder {
             limiter: None,
             description: None,
             others: Others::default(),
+            file: None,
             alive: Some(alive),
             types: PhantomData,
         }
@@ -462,6 +469,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             limiter: self.limiter,
             description: self.description,
             others: self.others,
+            file: self.file,
             alive: self.alive,
             types: PhantomData,
         }
@@ -509,6 +517,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             serving: None,
             description: self.description,
             others,
+            file: self.file,
             alive: self.alive,
         }))
     }

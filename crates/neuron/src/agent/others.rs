@@ -1,10 +1,10 @@
 //! The agents that an agent starts, and those that it hands its runs over to, as they are given to its builder.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use neuron_types::{AgentSpec, HandedConversation, Handoff, LimitOverrides, SubAgent};
 
-use super::{Agent, AgentError, AnyAgent, Parts};
+use super::{Agent, AgentError, AnyAgent, Parts, parts::named_twice};
 
 /// An agent that another one starts: see [`AgentBuilder::subagents`](crate::AgentBuilder::subagents).
 #[derive(Debug, Clone)]
@@ -150,26 +150,23 @@ fn share_pools(agent: &mut AgentSpec, other: &AgentSpec) {
 }
 
 /// A name says on every engine which agent a run is of: those that can be reached from one have each its own.
-fn check_names(agent: &str, others: &[Arc<Parts>]) -> Result<(), AgentError> {
-    let mut known: BTreeMap<&str, &Arc<Parts>> = BTreeMap::new();
-    for other in others.iter().flat_map(|other| other.with_reached()) {
-        let name = other.spec.name.as_str();
-        if other.serving.is_some() {
-            return Err(AgentError::StartsWorkflow {
-                agent: agent.to_owned(),
-                workflow: name.to_owned(),
-            });
-        }
-        let before = known.insert(name, other);
-        let is_other = before.is_some_and(|before| !Arc::ptr_eq(before, other));
-        if name == agent || is_other {
-            return Err(AgentError::OthersOfOneName {
-                agent: agent.to_owned(),
-                twice: name.to_owned(),
-            });
-        }
+pub(crate) fn check_names(agent: &str, others: &[Arc<Parts>]) -> Result<(), AgentError> {
+    let all = || others.iter().flat_map(|other| other.with_reached());
+    if let Some(workflow) = all().find(|other| other.serving.is_some()) {
+        return Err(AgentError::StartsWorkflow {
+            agent: agent.to_owned(),
+            workflow: workflow.spec.name.clone(),
+        });
     }
-    Ok(())
+    let mut names = all().map(|other| other.spec.name.as_str());
+    let is_own = |name: &&str| *name == agent;
+    match names.find(is_own).or_else(|| named_twice(all())) {
+        None => Ok(()),
+        Some(twice) => Err(AgentError::OthersOfOneName {
+            agent: agent.to_owned(),
+            twice: twice.to_owned(),
+        }),
+    }
 }
 
 /// Adds the tool for another agent.

@@ -1,6 +1,6 @@
 //! What engines need of an agent.
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{any::Any, collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use neuron_executor::{Agents, Executor, Executors};
 use neuron_local::LocalWorkflow;
@@ -8,7 +8,7 @@ use neuron_types::{ASK_PERSON, AgentSpec, Message, OnHalt, OnUnknownOutcome};
 use neuron_workflows::{child_agent, to_text};
 use serde::Serialize;
 
-use super::serving::Serving;
+use super::{AgentError, serving::Serving};
 use crate::run::RunFailure;
 
 /// An agent without its types: its definition, which goes into runs, and its executor, which stays here.
@@ -24,6 +24,8 @@ pub struct Parts {
     pub(crate) description: Option<String>,
     /// The agents that it starts or hands its runs over to.
     pub(crate) others: Vec<Arc<Self>>,
+    /// The agent file that has it, if one has.
+    pub(crate) file: Option<PathBuf>,
     /// What has to live as long as the executor, MCP servers above all.
     pub(crate) alive: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -32,21 +34,30 @@ impl Parts {
     /// Returns what a worker of these agents has: their definitions, and what acts for them. Those that they start or hand
     /// over to are among them, and those of a workflow, for the runs of theirs that it starts: by the names that
     /// [`child_agent`] makes.
-    #[must_use]
-    pub fn served(agents: &[Arc<Self>]) -> (Agents, Executors) {
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::ServedTwice`].
+    pub fn served(agents: &[Arc<Self>]) -> Result<(Agents, Executors), AgentError> {
+        let all = agents.iter().flat_map(|agent| agent.with_reached());
+        if let Some(twice) = named_twice(all) {
+            let twice = twice.to_owned();
+            return Err(AgentError::ServedTwice { twice });
+        }
         let of = |agent: &Self| (agent.spec.clone(), agent.executor.clone());
         let reached = agents.iter().flat_map(|agent| agent.reached());
         let reached = reached.map(|agent| of(agent));
         let below = agents.iter().flat_map(|agent| agent.below());
         // Of two of one name that of the list counts.
         let own = agents.iter().map(|agent| of(agent));
-        named(reached.chain(below).chain(own))
+        Ok(named(reached.chain(below).chain(own)))
     }
 
     /// The same for the runs below one of this agent, each executor with its definition; `None` if it starts none and hands
     /// over to none.
     pub(crate) fn served_below(&self) -> Option<(Agents, Executors)> {
-        if self.spec.team.is_none() && self.others.is_empty() {
+        let starts_others = !self.spec.subagents.is_empty() || !self.spec.handoffs.is_empty();
+        if self.spec.team.is_none() && !starts_others {
             return None;
         }
         let with_definition = |(spec, executor): (AgentSpec, Executor)| {
@@ -55,7 +66,14 @@ impl Parts {
         };
         let reached = self.reached().into_iter();
         let reached = reached.map(|agent| (agent.spec.clone(), agent.executor.clone()));
-        Some(named(self.below().chain(reached).map(with_definition)))
+        // Runs below it may start it, too.
+        let own = self
+            .spec
+            .team
+            .is_none()
+            .then(|| (self.spec.clone(), self.executor.clone()));
+        let all = self.below().chain(reached).chain(own);
+        Some(named(all.map(with_definition)))
     }
 
     /// Returns the agents that its runs may come to, at any level: those that it starts or hands over to, and theirs.
@@ -69,6 +87,12 @@ impl Parts {
             }
         }
         found
+    }
+
+    /// Whether it is the same agent: the same value, or the same agent of the same file.
+    pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        let is_of_file = self.file.is_some() && self.file == other.file;
+        Arc::ptr_eq(self, other) || is_of_file && self.spec == other.spec
     }
 
     /// The same, and the agent before them.
@@ -117,6 +141,19 @@ impl Parts {
         let mut all = team.chain([&self.spec]).chain(reached);
         all.any(may_wait_for_a_person)
     }
+}
+
+/// The name that two of these agents have which are not the same, if two have.
+pub(crate) fn named_twice<'a>(agents: impl Iterator<Item = &'a Arc<Parts>>) -> Option<&'a str> {
+    let mut known: BTreeMap<&str, &Arc<Parts>> = BTreeMap::new();
+    for agent in agents {
+        let name = agent.spec.name.as_str();
+        let before = known.insert(name, agent);
+        if before.is_some_and(|before| !before.is_same(agent)) {
+            return Some(name);
+        }
+    }
+    None
 }
 
 /// These agents by their names.

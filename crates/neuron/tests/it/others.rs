@@ -226,7 +226,10 @@ async fn agents_share_a_pool_of_their_tree() {
     let client = local.client().unwrap();
     let status = client.status(&"r1".parse().unwrap()).await.unwrap();
     let child = client.status(&"r1.1-1".parse().unwrap()).await.unwrap();
-    assert_eq!(status.pools["searches"].tokens, child.usage.total());
+    assert_eq!(
+        status.pools.unwrap()["searches"].tokens,
+        child.usage.total()
+    );
 }
 
 #[cfg(feature = "agent-file")]
@@ -267,4 +270,62 @@ async fn an_agent_of_a_file_starts_those_that_the_file_says() {
         let status = client.status(&run.parse().unwrap()).await.unwrap();
         assert_eq!(status.state, RunPhase::Completed, "{run}");
     }
+}
+
+#[cfg(feature = "agent-file")]
+#[tokio::test]
+async fn agents_of_one_file_may_share_a_helper_and_start_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("neuron.toml");
+    let script = |name: &str, turns: &Value| {
+        let file = folder.path().join(format!("{name}.json"));
+        std::fs::write(file, json!({ "turns": turns }).to_string()).unwrap();
+        format!("[providers.{name}]\nkind = \"script\"\nfile = \"{name}.json\"\n")
+    };
+    let again = calls("agent_a", &json!({"prompt": "Once more."}));
+    let file = [
+        script("a", &json!([again, {"text": "Done."}])),
+        "[agents.a]\nmodel = \"a/script\"\nmax_depth = 1\nsubagents = [\"a\", \"helper\"]\n".into(),
+        "[agents.b]\nmodel = \"a/script\"\nsubagents = [\"helper\"]\n".into(),
+        "[agents.helper]\nmodel = \"a/script\"\n".into(),
+    ];
+    std::fs::write(&path, file.concat()).unwrap();
+    let a = Agent::from_file(&path, "a").await.unwrap().build().unwrap();
+    let b = Agent::from_file(&path, "b").await.unwrap().build().unwrap();
+    agent("lead", &json!([]))
+        .subagents([&a, &b])
+        .build()
+        .unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let local = Local::open(home.path()).await.unwrap();
+    let run = a.on(&local).start("r1", "Do it.").await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "Done.");
+    let child = local.client().unwrap();
+    let child = child.status(&"r1.1-1".parse().unwrap()).await.unwrap();
+    assert_eq!(
+        (child.agent.as_str(), child.state),
+        ("a", RunPhase::Completed)
+    );
+}
+
+#[test]
+fn agents_of_a_workflow_share_no_pool_and_start_no_two_of_one_name() {
+    let pooled = explorer().pool("searches", Allowance::default());
+    let error = Echo::with(&[&pooled.build().unwrap()]).unwrap_err();
+    assert!(
+        matches!(error, AgentError::PoolInWorkflow { .. }),
+        "{error}"
+    );
+    let one = explorer().build().unwrap();
+    let another = explorer().build().unwrap();
+    let a = agent("a", &json!([])).subagents([&one]).build().unwrap();
+    let b = agent("b", &json!([]))
+        .subagents([&another])
+        .build()
+        .unwrap();
+    let error = Echo::with(&[&a, &b]).unwrap_err();
+    assert!(
+        matches!(error, AgentError::OthersOfOneName { .. }),
+        "{error}"
+    );
 }

@@ -96,12 +96,12 @@ impl Trees {
         }
     }
 
-    /// Three kills of workers and one of a server, and a few trees that are ended.
+    /// A kill of a worker and one of a server, and a tree each that is cancelled and ended from outside.
     #[must_use]
     pub const fn short(seed: u64) -> Self {
         let cancelled = Endings {
-            trees: 3,
-            at_once: 3,
+            trees: 1,
+            at_once: 1,
             after: AFTER,
             within: FOREVER,
             settles: Duration::ZERO,
@@ -109,7 +109,7 @@ impl Trees {
         Self {
             seed,
             kills: Kills {
-                workers: 3,
+                workers: 1,
                 servers: 1,
                 at_once: 2,
                 pace: Pace {
@@ -121,7 +121,6 @@ impl Trees {
             },
             cancelled,
             ended: Endings {
-                trees: 2,
                 settles: FOREVER,
                 ..cancelled
             },

@@ -11,6 +11,8 @@ const MAX_LABELS: usize = 32;
 const MAX_KEY: usize = 64;
 /// The most bytes of a value, as it is sent.
 const MAX_VALUE: usize = 1024;
+/// The most bytes of all labels: servers take 8 KiB of headers at least, and there are others.
+const MAX_LABELS_BYTES: usize = 4096;
 
 /// Adds what is known of a run, beside the headers that are there.
 pub(crate) fn add(headers: &mut HeaderMap, origin: RunOrigin<'_>) {
@@ -26,18 +28,29 @@ pub(crate) fn add(headers: &mut HeaderMap, origin: RunOrigin<'_>) {
             add_one(headers, what, text);
         }
     }
-    for (key, text) in tags.labels.iter().take(MAX_LABELS) {
+    // Names of headers have no case: of two that differ in it, the one that is written as it is sent counts.
+    let is_capital = |key: &str| key.bytes().any(|byte| byte.is_ascii_uppercase());
+    let (capital, plain): (Vec<_>, Vec<_>) =
+        tags.labels.iter().partition(|(key, _)| is_capital(key));
+    let mut left = MAX_LABELS_BYTES;
+    for (key, text) in plain.into_iter().chain(capital).take(MAX_LABELS) {
         let key = encoded(key, |byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
         });
-        if !key.is_empty() && key.len() <= MAX_KEY {
+        let bytes = key.len().saturating_add(value_of(text).len());
+        if !key.is_empty() && key.len() <= MAX_KEY && bytes <= left {
+            left = left.saturating_sub(bytes);
             add_one(headers, &format!("label-{key}"), text);
         }
     }
 }
 
+fn value_of(text: &str) -> String {
+    encoded(text, |byte| byte.is_ascii_graphic() && byte != b'%')
+}
+
 fn add_one(headers: &mut HeaderMap, what: &str, text: &str) {
-    let value = encoded(text, |byte| byte.is_ascii_graphic() && byte != b'%');
+    let value = value_of(text);
     if value.len() > MAX_VALUE {
         return;
     }
@@ -136,6 +149,21 @@ mod tests {
         let keys: Vec<String> = (10..90).map(|number| format!("k{number}")).collect();
         let many: Vec<_> = keys.iter().map(|key| (key.as_str(), "1")).collect();
         assert_eq!(sent(&labels(&many)).len(), 2 + MAX_LABELS);
+    }
+
+    #[test]
+    fn labels_that_differ_in_case_alone_are_the_one_without_capitals() {
+        let sent = sent(&labels(&[("TEAM", "b"), ("Team", "c"), ("team", "a")]));
+        assert_eq!(sent["x-neuron-label-team"], "a");
+        assert_eq!(sent.len(), 3);
+    }
+
+    #[test]
+    fn all_labels_together_are_no_more_than_servers_take() {
+        let long = "x".repeat(1000);
+        let keys: Vec<String> = (10..30).map(|number| format!("k{number}")).collect();
+        let many: Vec<_> = keys.iter().map(|key| (key.as_str(), &*long)).collect();
+        assert_eq!(sent(&labels(&many)).len(), 2 + MAX_LABELS_BYTES / 1003);
     }
 
     #[test]

@@ -371,7 +371,7 @@ impl AgentMachine {
             cost_usd: state.cost_usd,
             tree: self.tree_spent().map(Box::new),
             reserved: state.budget.reserved.plus(state.tree.reserved),
-            pools: state.budget.pools.clone(),
+            pools: self.taken_of_pools(),
             error: outcome.and_then(|outcome| outcome.error.clone()),
             approvals: tickets.collect(),
         }

@@ -277,7 +277,7 @@ impl AgentMachine {
             exit_reason,
             output: self.state.last_text.clone(),
             error: error.clone(),
-            pools: self.state.budget.pools.clone(),
+            pools: self.taken_of_pools(),
         });
         self.state.stage = Stage::Ended(RunOutcome { exit_reason, error });
     }

@@ -143,10 +143,14 @@ impl AgentMachine {
             return of_lease.map_or_else(|| Room::For(call.held_in(free)), Room::Short);
         };
         let (bound, committed) = (self.bounds().of_pool(pool), self.committed_of(pool));
+        let used_up = || Source::Pool(pool.to_owned());
+        if let Some(lack) = call.short_of(self.limit_of(pool), committed, call.least) {
+            return Room::Short(lack.of_pool(pool, used_up()));
+        }
         let of_pool = call.short_of(bound, committed, least).map(|lack| {
             let source = match has_lease {
                 true => Source::Above,
-                false => Source::Pool(pool.to_owned()),
+                false => used_up(),
             };
             lack.of_pool(pool, source)
         });
@@ -182,7 +186,8 @@ impl AgentMachine {
         };
         let spent = Amount {
             tokens: spent.usage.total(),
-            cost_usd: spent.cost_usd.unwrap_or_default(),
+            // Of what nobody knows the cost there is no more where money is bounded.
+            cost_usd: spent.cost_usd.unwrap_or(Decimal::MAX),
         };
         let mut free = self.left_of(bounds.own);
         if let Some(pool) = pool {

@@ -62,7 +62,7 @@ impl AgentMachine {
         if let Some(lease) = &mut self.state.budget.lease {
             lease.is_waiting = true;
         }
-        self.ask_above(shortage.need.clone(), shortage.want.clone(), now);
+        self.ask_above(None, shortage.need.clone(), shortage.want.clone(), now);
     }
 
     /// Whether the run makes no call before the one above has answered.
@@ -72,7 +72,13 @@ impl AgentMachine {
     }
 
     /// Asks the run above for more, or, of nothing, whether it is there.
-    fn ask_above(&mut self, need: Pooled<Amount>, want: Pooled<Amount>, now: DateTime<Utc>) {
+    fn ask_above(
+        &mut self,
+        whose: Option<RunId>,
+        need: Pooled<Amount>,
+        want: Pooled<Amount>,
+        now: DateTime<Utc>,
+    ) {
         let Some((run, parent)) = self.state.run.clone().zip(self.state.tree.parent.clone()) else {
             return;
         };
@@ -82,6 +88,7 @@ impl AgentMachine {
         lease.requests = lease.requests.saturating_add(1);
         lease.asked_at = Some(now);
         lease.is_pending |= !need.is_zero();
+        lease.asked_for = whose;
         let request = LeaseRequest {
             run,
             key: parent.key,
@@ -165,7 +172,7 @@ impl AgentMachine {
             usage: TokenUsage::default(),
             cost_usd: self.cost_of_lost(),
             reserved,
-            pools,
+            pools: Some(pools),
         };
         self.child_ended(&end, now);
         // If it is there after all, it does not go on beside one that is started in its place.
@@ -227,8 +234,8 @@ impl AgentMachine {
         self.serve_unless(None, now);
     }
 
-    /// As [`serve`](Self::serve). The run above has just refused more for this reason, if it has.
-    fn serve_unless(&mut self, refused: Option<&str>, now: DateTime<Utc>) {
+    /// As [`serve`](Self::serve). The run above has just refused more for this run below, for this reason, if it has.
+    fn serve_unless(&mut self, refused: Option<(&RunId, &str)>, now: DateTime<Utc>) {
         for request in std::mem::take(&mut self.state.budget.requests) {
             let open = u32::try_from(self.state.tree.children.len()).unwrap_or(u32::MAX);
             let free = self.free();
@@ -242,17 +249,19 @@ impl AgentMachine {
                 self.answer_lease(&request, None);
                 continue;
             }
+            let refused = refused.filter(|(run, _)| **run == request.run);
             match (self.how_to_get(&request.need), refused) {
-                (More::Above, Some(reason)) => {
+                (More::Above, Some((_, reason))) => {
                     self.answer_lease(&request, Some(reason.to_owned()));
                 }
                 (More::Above, None) => {
                     let short = free.lacking(&request.need);
                     let is_asked = self.is_asking();
                     let want = free.lacking(&request.want);
+                    let run = request.run.clone();
                     self.state.budget.requests.push(request);
                     if !is_asked {
-                        self.ask_above(short, want, now);
+                        self.ask_above(Some(run), short, want, now);
                     }
                 }
                 (More::Person(limit), _) => {
@@ -310,12 +319,19 @@ impl AgentMachine {
 
     /// The same where no limit is in the way.
     fn how_to_get_of_pools(&self, need: &Pooled<Amount>) -> More {
-        if self.state.budget.lease.is_some() {
-            return More::Above;
-        }
+        let has_lease = self.state.budget.lease.is_some();
         let free = self.free();
         let mut pools = need.pools.iter();
-        let short = pools.find(|(pool, need)| !free.of_pool(pool).covers(**need));
+        let short = pools.find(|(pool, need)| {
+            let left = match has_lease {
+                true => self.limit_of(pool).without(self.committed_of(pool)),
+                false => free.of_pool(pool),
+            };
+            !left.covers(**need)
+        });
+        if has_lease && short.is_none() {
+            return More::Above;
+        }
         let pool = short.map(|(pool, _)| pool.as_str()).unwrap_or_default();
         let run = self.own_name();
         More::None(match self.pools().contains_key(pool) {
@@ -344,7 +360,7 @@ impl AgentMachine {
         if grant.number == 0 {
             // It was read, and is not answered; or there was nothing to answer, and the run above wants a word.
             if lease.asked_at.take().is_none() {
-                self.ask_above(Pooled::default(), Pooled::default(), now);
+                self.ask_above(None, Pooled::default(), Pooled::default(), now);
             }
             return;
         }
@@ -354,9 +370,11 @@ impl AgentMachine {
         lease.asked_at = None;
         lease.is_pending = false;
         let is_waiting = std::mem::take(&mut lease.is_waiting);
-        self.serve_unless(grant.refused.as_deref(), now);
+        let asked_for = lease.asked_for.take();
+        let of_child = asked_for.as_ref().zip(grant.refused.as_deref());
+        self.serve_unless(of_child, now);
         if is_waiting {
-            self.take_grant(grant.refused, now);
+            self.take_grant(grant.refused.filter(|_| asked_for.is_none()), now);
         }
     }
 
@@ -427,13 +445,13 @@ impl AgentMachine {
         }
         match self.room() {
             Room::Short(shortage) if self.waits_for_grant() => {
-                self.ask_above(shortage.need, shortage.want, now);
+                self.ask_above(None, shortage.need, shortage.want, now);
             }
             _ => self.serve(now),
         }
         let lease = self.state.budget.lease.as_ref();
         if lease.is_some_and(|lease| lease.asked_at.is_none()) {
-            self.ask_above(Pooled::default(), Pooled::default(), now);
+            self.ask_above(None, Pooled::default(), Pooled::default(), now);
         }
     }
 

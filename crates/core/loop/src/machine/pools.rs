@@ -8,20 +8,38 @@ use rust_decimal::Decimal;
 use crate::AgentMachine;
 
 impl AgentMachine {
-    /// The pools that the run may use, as far as it may: those of its definition if it began the tree, else what the run above
-    /// has granted.
-    pub(crate) fn pools(&self) -> &BTreeMap<String, Allowance> {
-        match &self.state.budget.lease {
-            Some(lease) => &lease.granted().pools,
-            None => &self.state.agent.pools,
-        }
+    /// The pools that the run may use, as far as it may: as its definition says, and as the run above has granted.
+    pub(crate) fn pools(&self) -> BTreeMap<String, Allowance> {
+        let own = &self.state.agent.pools;
+        let Some(lease) = &self.state.budget.lease else {
+            return own.clone();
+        };
+        let granted = lease.granted().pools.iter();
+        granted
+            .map(|(pool, granted)| {
+                let own = own.get(pool).copied().unwrap_or_default();
+                (pool.clone(), own.and(*granted))
+            })
+            .collect()
+    }
+
+    /// What the run's definition lets it take of a pool; all that one likes, if it does not say.
+    pub(crate) fn limit_of(&self, pool: &str) -> Allowance {
+        let own = self.state.agent.pools.get(pool).copied();
+        own.unwrap_or_default()
+    }
+
+    /// What the run and those below it have taken of pools, if they may use any.
+    pub(crate) fn taken_of_pools(&self) -> Option<BTreeMap<String, Amount>> {
+        let taken = &self.state.budget.pools;
+        (!taken.is_empty() || !self.pools().is_empty()).then(|| taken.clone())
     }
 
     /// What the run and those below it may use at most, of its budget and of pools.
     pub(crate) fn bounds(&self) -> Pooled<Allowance> {
         Pooled {
             own: self.bound(),
-            pools: self.pools().clone(),
+            pools: self.pools(),
         }
     }
 
@@ -57,7 +75,7 @@ impl AgentMachine {
         let Some(pool) = self.pool() else {
             return;
         };
-        let bound = self.pools().get(pool);
+        let bound = self.pools().remove(pool);
         let is_priced = bound.is_some_and(|bound| bound.cost_usd.is_some());
         let unknown = match is_priced {
             true => Decimal::MAX,

@@ -247,7 +247,8 @@ impl AgentMachine {
         tree.usage.add(&end.usage);
         tree.cost_usd = cost_sum(tree.cost_usd, end.cost_usd);
         tree.reserved = tree.reserved.plus(end.reserved);
-        self.state.budget.take_of_pools(&end.pools);
+        let taken = end.pools.as_ref().unwrap_or(&child.leased.pools);
+        self.state.budget.take_of_pools(taken);
         self.emit(RunEvent::ChildEnded {
             run_id: end.run.clone(),
             exit_reason: end.exit_reason,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::{Allowance, Amount, Held, Lease, LeaseRequest, Pooled, RunSignal, run::pooled::add_to};
+use crate::{
+    Allowance, Amount, Held, Lease, LeaseRequest, Pooled, RunId, RunSignal, run::pooled::add_to,
+};
 
 /// What a run has put aside of its budget, beside what it has used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +69,9 @@ pub struct Leased {
     /// When the last of them was sent, if it has no answer yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<DateTime<Utc>>,
+    /// The run below for which more was asked for last; `None` if it was for a call of the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_for: Option<RunId>,
     /// More was asked for, and neither granted nor refused yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pending: bool,
@@ -87,6 +92,7 @@ impl Leased {
             heard_at: now,
             requests: 0,
             asked_at: None,
+            asked_for: None,
             is_pending: false,
             is_waiting: false,
             is_over: false,

@@ -74,9 +74,9 @@ pub struct ChildEnd {
     /// What they are charged beside that: see [`Budget::reserved`](crate::Budget::reserved).
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
-    /// What of all that is of pools, and in them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub pools: BTreeMap<String, Amount>,
+    /// What of all that was taken of pools, by name; `None` if nobody knows it, and then it is charged what it may take of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pools: Option<BTreeMap<String, Amount>>,
 }
 
 impl ChildEnd {
@@ -110,7 +110,7 @@ impl ChildEnd {
             usage: TokenUsage::default(),
             cost_usd: Some(Decimal::ZERO),
             reserved: Amount::ZERO,
-            pools: BTreeMap::new(),
+            pools: None,
         }
     }
 }

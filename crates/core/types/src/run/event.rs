@@ -370,9 +370,10 @@ pub enum RunEvent {
         output: Option<String>,
         /// What it failed with.
         error: Option<RunError>,
-        /// What it took of [pools](crate::AgentSpec::pools), and those that it started.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        pools: BTreeMap<String, Amount>,
+        /// What it took of [pools](crate::AgentSpec::pools), and those that it started; `None` if it may use none, or nobody knows
+        /// it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pools: Option<BTreeMap<String, Amount>>,
     },
 }
 

@@ -35,9 +35,10 @@ pub struct RunOutput {
     /// so it is in none of the sums above.
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
-    /// What of all that, with the runs below, was taken of [pools](crate::AgentSpec::pools), by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub pools: BTreeMap<String, Amount>,
+    /// What of all that, with the runs below, was taken of [pools](crate::AgentSpec::pools), by name; `None` if the run may use none, or
+    /// nobody knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pools: Option<BTreeMap<String, Amount>>,
     /// What it failed with.
     pub error: Option<RunError>,
     /// The tickets that it waits for.

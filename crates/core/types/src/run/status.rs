@@ -52,8 +52,8 @@ pub struct RunStatus {
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
     /// What of all that was taken of [pools](crate::AgentSpec::pools), by name; known when the run has ended.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub pools: BTreeMap<String, Amount>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pools: Option<BTreeMap<String, Amount>>,
     /// When it started.
     pub started_at: DateTime<Utc>,
     /// When something last happened.
@@ -105,7 +105,7 @@ impl RunStatus {
             tree_usage: TokenUsage::default(),
             tree_cost_usd: Some(Decimal::ZERO),
             reserved: Amount::ZERO,
-            pools: BTreeMap::new(),
+            pools: None,
             started_at,
             updated_at: started_at,
             error: None,

@@ -28,7 +28,7 @@ fn run_output_is_the_documented_json() {
         cost_usd: None,
         tree: None,
         reserved: Amount::ZERO,
-        pools: Default::default(),
+        pools: None,
         error: None,
         approvals: vec![],
     };

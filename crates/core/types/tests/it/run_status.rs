@@ -146,7 +146,7 @@ fn a_run_with_two_tickets_shows_where_it_stands_after_every_event() {
         exit_reason: ExitReason::Complete,
         output: Some("Done.".into()),
         error: None,
-        pools: Default::default(),
+        pools: None,
     });
     assert_eq!(status.state, RunPhase::Completed);
     assert_eq!(status.usage.total(), 220);
@@ -275,7 +275,7 @@ fn a_failed_run_shows_its_error_and_no_open_tickets() {
         exit_reason: ExitReason::Failed,
         output: None,
         error: Some(error.clone()),
-        pools: Default::default(),
+        pools: None,
     });
     assert_eq!(status.state, RunPhase::Failed);
     assert_eq!(status.error.as_ref(), Some(&error));

@@ -134,7 +134,7 @@ pub(crate) fn ended() -> RunEvent {
         exit_reason: ExitReason::Complete,
         output: Some("done".into()),
         error: None,
-        pools: Default::default(),
+        pools: None,
     }
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn plain_output(run_id: &RunId) -> RunOutput {
         cost_usd: Some(Decimal::ZERO),
         tree: None,
         reserved: Default::default(),
-        pools: Default::default(),
+        pools: None,
         error: None,
         approvals: Vec::new(),
     }

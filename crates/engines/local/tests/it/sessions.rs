@@ -242,7 +242,7 @@ fn output(id: &str) -> RunOutput {
         cost_usd: None,
         tree: None,
         reserved: Default::default(),
-        pools: Default::default(),
+        pools: None,
         error: None,
         approvals: Vec::new(),
     }

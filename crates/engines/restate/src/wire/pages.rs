@@ -403,7 +403,7 @@ mod tests {
             exit_reason: neuron_types::ExitReason::Complete,
             output: output.map(ToOwned::to_owned),
             error: None,
-            pools: BTreeMap::new(),
+            pools: None,
         };
         let run = neuron_types::RunId::new("run").unwrap();
         let mut status = RunStatus::new(run, "restate", "default", at);

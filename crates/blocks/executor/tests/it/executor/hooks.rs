@@ -256,7 +256,7 @@ async fn are_told_what_happens_between_the_effects() {
             exit_reason: ExitReason::Complete,
             output: None,
             error: None,
-            pools: Default::default(),
+            pools: None,
         },
     ];
     executor.observe(&run_id, &events).await.unwrap();

@@ -216,7 +216,7 @@ impl Script {
             usage: TokenUsage::default(),
             cost_usd: None,
             reserved: Amount::ZERO,
-            pools: Default::default(),
+            pools: None,
         };
         self.feed(Observation::ChildEnded(end));
     }

@@ -392,6 +392,7 @@ impl World {
             let committed = machine.used().plus(machine.given());
             assert!(bound.covers(committed), "{id}: {committed:?} of {bound:?}");
             for (pool, bound) in machine.pools() {
+                let pool = &pool;
                 let committed = machine.committed_of(pool);
                 assert!(bound.covers(committed), "{id}: {committed:?} of {bound:?}");
             }
@@ -506,7 +507,7 @@ proptest! {
             agent.pools.insert(POOL.to_owned(), allowance);
         }
         let (world, output) = World::new(agent, choices).run();
-        let charged_to_pool = output.pools.get(POOL).copied().unwrap_or_default();
+        let charged_to_pool = output.pools.clone().unwrap_or_default().remove(POOL).unwrap_or_default();
         prop_assert!(output.exit_reason.is_some(), "{:?}", output);
         let open = world.runs.values().filter(|run| run.machine.phase() != crate::machine::phase::Phase::Over);
         prop_assert_eq!(open.count(), 0, "runs are left");
@@ -545,27 +546,171 @@ fn a_tree_that_is_always_started_anew_ends_at_its_budget() {
     assert!(world.runs.len() > 3, "it has started others");
 }
 
-#[test]
-fn a_run_that_comes_back_late_asks_again_and_waits_for_the_answer() {
-    let within = Duration::from_secs(4); // Only counted, never waited for.
+const MINUTE: Duration = Duration::from_secs(60); // Only counted, never waited for.
+
+/// A run that another one started and granted this.
+fn below(granted: Pooled<Allowance>, within: Duration, agent: AgentSpec) -> AgentMachine {
     let parent = Parent {
         run: root(),
         root: root(),
         key: Uuid::nil(),
-        levels: 0,
+        levels: 2,
         bounds: Vec::new(),
         signed: false,
-        lease: Some(neuron_types::Lease {
-            granted: Pooled::default(),
-            within,
-        }),
+        lease: Some(neuron_types::Lease { granted, within }),
     };
     let input = RunInput {
         parent: Some(Box::new(parent)),
-        ..RunInput::new(AgentSpec::default(), Message::user("Do it."))
+        ..RunInput::new(agent, Message::user("Do it."))
     };
-    let mut now = DateTime::UNIX_EPOCH;
-    let mut machine = AgentMachine::new(input, now).with_run("root.1-1".parse().unwrap());
+    AgentMachine::new(input, DateTime::UNIX_EPOCH).with_run("root.1-1".parse().unwrap())
+}
+
+/// So many tokens of a pool.
+fn of_pool(pool: &str, tokens: u64) -> Pooled<Amount> {
+    let amount = Amount {
+        tokens,
+        ..Amount::ZERO
+    };
+    Pooled {
+        own: Amount::ZERO,
+        pools: BTreeMap::from([(pool.to_owned(), amount)]),
+    }
+}
+
+fn tokens(tokens: u64) -> Allowance {
+    Allowance {
+        tokens: Some(tokens),
+        cost_usd: None,
+    }
+}
+
+/// The names and payloads of what a run has to tell others.
+fn told(machine: &mut AgentMachine) -> Vec<(RunId, String, serde_json::Value)> {
+    let told = std::mem::take(&mut machine.state.budget.to_tell);
+    told.into_iter()
+        .map(|signal| (signal.run, signal.name, signal.payload))
+        .collect()
+}
+
+#[test]
+fn a_refusal_is_for_the_run_that_was_asked_for_and_for_no_other() {
+    let granted = Pooled {
+        own: Allowance::default(),
+        pools: [("a", tokens(10)), ("b", tokens(10))]
+            .map(|(pool, all)| (pool.to_owned(), all))
+            .into(),
+    };
+    let mut machine = below(granted, MINUTE, AgentSpec::default());
+    let now = machine.state.started_at;
+    let ids: [RunId; 2] = ["root.1-1.1-1", "root.1-1.1-2"].map(|id| id.parse().unwrap());
+    for run in &ids {
+        machine.state.tree.children.push(Child {
+            run: run.clone(),
+            agent: "kid".into(),
+            position: None,
+            leased: Pooled::default(),
+            answered: 0,
+            heard_at: Some(now),
+            looked_at: None,
+        });
+    }
+    for (run, pool) in ids.iter().zip(["a", "b"]) {
+        let request = LeaseRequest {
+            run: run.clone(),
+            key: machine.state.tree.key_of(run),
+            number: 1,
+            need: of_pool(pool, 1_000),
+            want: of_pool(pool, 1_000),
+        };
+        machine.lease_asked(request, now);
+    }
+    let asked: Vec<_> = told(&mut machine)
+        .into_iter()
+        .filter(|(_, name, _)| name == signal::LEASE)
+        .collect();
+    assert_eq!(asked.len(), 1, "one need at a time");
+    assert_eq!(asked[0].2["need"]["pools"]["a"]["tokens"], 990);
+    let refusal = LeaseGrant {
+        run: "root.1-1".parse().unwrap(),
+        key: Uuid::nil(),
+        number: 1,
+        granted: machine
+            .state
+            .budget
+            .lease
+            .as_ref()
+            .unwrap()
+            .granted()
+            .clone(),
+        refused: Some("the pool is used up".into()),
+    };
+    machine.lease_granted(refusal, now);
+    let answers = told(&mut machine);
+    let refused: Vec<&RunId> = answers
+        .iter()
+        .filter(|(_, _, payload)| !payload["refused"].is_null())
+        .map(|(run, _, _)| run)
+        .collect();
+    assert_eq!(refused, [&ids[0]]);
+    let asks = answers.iter().find(|(_, name, _)| name == signal::LEASE);
+    let (_, _, payload) = asks.expect("the other need is asked for");
+    assert_eq!(payload["need"]["pools"]["b"]["tokens"], 990);
+}
+
+#[test]
+fn what_a_run_was_granted_of_a_pool_is_no_more_than_its_definition_has() {
+    let everything = Pooled {
+        own: Allowance::default(),
+        pools: BTreeMap::from([("shared".to_owned(), Allowance::default())]),
+    };
+    let agent = AgentSpec {
+        pool: Some(POOL.into()),
+        pools: BTreeMap::from([(POOL.to_owned(), tokens(100))]),
+        ..AgentSpec::default()
+    };
+    let mut machine = below(everything, MINUTE, agent);
+    let now = machine.state.started_at;
+    assert!(!machine.hold_call(now));
+    assert!(told(&mut machine).is_empty(), "nobody is asked for more");
+    let output = machine.output(&root(), "test");
+    assert_eq!(output.exit_reason, Some(ExitReason::MaxTokens));
+    let error = output.error.expect("it says why");
+    assert!(error.message.contains("pool \"shared\""), "{error:?}");
+}
+
+#[test]
+fn a_run_of_which_nobody_knows_what_it_took_of_a_pool_is_charged_its_part() {
+    let mut machine = below(Pooled::default(), MINUTE, AgentSpec::default());
+    let now = machine.state.started_at;
+    let run: RunId = "root.1-1.1-1".parse().unwrap();
+    machine.state.tree.children.push(Child {
+        run: run.clone(),
+        agent: "kid".into(),
+        position: None,
+        leased: of_pool(POOL, 700),
+        answered: 0,
+        heard_at: Some(now),
+        looked_at: None,
+    });
+    let parent = Parent {
+        key: machine.state.tree.key_of(&run),
+        ..machine.state.tree.parent.as_deref().unwrap().clone()
+    };
+    let error = RunError {
+        kind: FailureKind::Cancelled,
+        message: "nobody executed it".into(),
+    };
+    let end = ChildEnd::failed(run, &parent, ExitReason::Cancelled, &error);
+    machine.child_ended(&end, now);
+    assert_eq!(machine.state.budget.pools[POOL].tokens, 700);
+}
+
+#[test]
+fn a_run_that_comes_back_late_asks_again_and_waits_for_the_answer() {
+    let within = Duration::from_secs(4); // Only counted, never waited for.
+    let mut machine = below(Pooled::default(), within, AgentSpec::default());
+    let mut now;
     for asked in 1..=3 {
         // No process executed the run when it was time.
         now = after(machine.lease_due_at().unwrap(), Some(within)).unwrap();

@@ -219,7 +219,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             exit_reason: ExitReason::Complete,
             output: Some("Done.".into()),
             error: None,
-            pools: Default::default(),
+            pools: None,
         },
         RunEvent::RunEnded {
             exit_reason: ExitReason::Failed,
@@ -228,7 +228,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
                 kind: FailureKind::Authentication,
                 message: "the key was refused".into(),
             }),
-            pools: run::pools(),
+            pools: Some(run::pools()),
         },
     ]
 }

@@ -80,7 +80,7 @@ pub(crate) fn outputs() -> Vec<RunOutput> {
         cost_usd: Some(price()),
         tree: None,
         reserved: amount(),
-        pools: pools(),
+        pools: Some(pools()),
         error: None,
         approvals: vec![],
     };
@@ -382,6 +382,7 @@ fn budget() -> Budget {
     let leased = Leased {
         requests: 2,
         asked_at: Some(moment(30)),
+        asked_for: Some(RunId::new("helper").unwrap()),
         is_pending: true,
         is_waiting: true,
         is_over: true,

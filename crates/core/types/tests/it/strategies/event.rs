@@ -172,7 +172,7 @@ prop_compose! {
         exit_reason in exit_reason(),
         output in option::of(text()),
         error in option::of(run_error()),
-        pools in btree_map(text(), amount(), 0..3),
+        pools in option::of(btree_map(text(), amount(), 0..3)),
     ) -> RunEvent {
         RunEvent::RunEnded { exit_reason, output, error, pools }
     }

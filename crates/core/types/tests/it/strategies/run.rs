@@ -63,7 +63,7 @@ prop_compose! {
         usage in token_usage(),
         cost_usd in option::of(decimal()),
         tree in option::of((token_usage(), option::of(decimal()))),
-        (reserved, pools) in (amount(), btree_map(text(), amount(), 0..3)),
+        (reserved, pools) in (amount(), option::of(btree_map(text(), amount(), 0..3))),
         error in option::of(run_error()),
         approvals in few(ticket()),
     ) -> RunOutput {
@@ -263,10 +263,10 @@ prop_compose! {
         lease in lease(),
         heard_at in moment(),
         requests in any::<u32>(),
-        asked_at in option::of(moment()),
+        (asked_at, asked_for) in (option::of(moment()), option::of(run_id())),
         [is_pending, is_waiting, is_over] in any::<[bool; 3]>(),
     ) -> Leased {
-        Leased { lease, heard_at, requests, asked_at, is_pending, is_waiting, is_over }
+        Leased { lease, heard_at, requests, asked_at, asked_for, is_pending, is_waiting, is_over }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Cancelling a run from any process.
 
-use std::collections::BTreeMap;
-
 use std::time::Duration;
 
 use neuron_engine::{RunLedger, Unobserved};
@@ -107,7 +105,7 @@ fn end(
             kind: FailureKind::Cancelled,
             message: reason.unwrap_or_else(|| "the run was cancelled".to_owned()),
         }),
-        pools: BTreeMap::new(),
+        pools: None,
     };
     let (place, last) = entries::last(transaction, run)?;
     let mut ledger = RunLedger::resumed(status, last, Unobserved::default());
