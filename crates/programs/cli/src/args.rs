@@ -166,7 +166,7 @@ pub(crate) enum Command {
     Answer(AnswerArgs),
     /// Deliver the result of a deferred tool
     Complete(CompleteArgs),
-    /// Choose what becomes of a call whose outcome nobody knows
+    /// Choose what becomes of a run at its limit, of one that failed, or of a call whose outcome nobody knows
     Decide(DecideArgs),
     /// Queue a user message
     Send(SendArgs),

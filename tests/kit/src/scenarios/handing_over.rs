@@ -1,6 +1,8 @@
 //! Runs that are handed over to another agent.
 
-use neuron_types::{AgentSpec, ExitReason, Handoff, RunEvent, RunPhase, SystemPrompt};
+use neuron_types::{
+    AgentSpec, ExitReason, HandedConversation, Handoff, RunEvent, RunPhase, SystemPrompt,
+};
 use serde_json::json;
 
 use crate::{Host, Stage, agent, expect};
@@ -64,6 +66,7 @@ pub async fn a_run_that_is_handed_over_goes_on_as_another_agent<H: Host>(host: &
         from: "front".to_owned(),
         to: "billing".to_owned(),
         reason: reason.to_owned(),
+        conversation: HandedConversation::Whole,
         definition: billing().fingerprint(),
         signed: false,
     };

@@ -1,17 +1,18 @@
 //! What a run asks a person before it ends: what becomes of a step that gave up, or of a limit that is reached.
 
-use std::{borrow::Cow, mem, time::Duration};
+use std::{borrow::Cow, fmt::Display, mem, time::Duration};
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    AgentSpec, Choice, ExitReason, Extension, FailureKind, Halt, HaltReason, Message, OnExpiry,
-    OnHalt, OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind, cost_sum,
-    ticket_digest,
+    AgentSpec, Amount, Choice, ExitReason, Extension, FailureKind, Halt, HaltReason, Message,
+    OnExpiry, OnHalt, OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind,
+    cost_sum, ticket_digest,
 };
+use rust_decimal::Decimal;
 
 use crate::{
     AgentMachine,
-    machine::{agent_machine::scope_of, answer::answer_again, tickets::after},
+    machine::{agent_machine::scope_of, answer::answer_again, budget::Room, tickets::after},
 };
 
 impl AgentMachine {
@@ -141,9 +142,12 @@ impl AgentMachine {
             }
             ExitReason::MaxTokens => {
                 let used = self.used().tokens;
+                let most = most(limits.tokens.map(|n| n.to_string()));
+                let more = self.wanted().map(|need| need.tokens);
+                let more = self.more_of(more, self.given().tokens, 0, "tokens");
                 format!(
-                    "the run has used {used} of {} tokens",
-                    most(limits.tokens.map(|n| n.to_string()))
+                    "{} used {used} of {most} tokens{more}",
+                    self.and_those_below()
                 )
             }
             ExitReason::MaxCost => {
@@ -152,7 +156,12 @@ impl AgentMachine {
                     None => "an unknown part".to_owned(),
                 };
                 let most = most(limits.cost_usd.map(|n| n.to_string()));
-                format!("the run has cost {used} of {most} US dollars")
+                let more = self.wanted().map(|need| need.cost_usd);
+                let more = self.more_of(more, self.given().cost_usd, Decimal::ZERO, "US dollars");
+                format!(
+                    "{} cost {used} of {most} US dollars{more}",
+                    self.and_those_below()
+                )
             }
             ExitReason::Deadline => {
                 let most = most(seconds(limits.deadline));
@@ -168,6 +177,47 @@ impl AgentMachine {
             }
             other => format!("the run ends: {other:?}"),
         }
+    }
+
+    /// Who has used a budget.
+    const fn and_those_below(&self) -> &'static str {
+        match self.state.tree.started {
+            0 => "the run has",
+            _ => "the run and those below it have",
+        }
+    }
+
+    /// What is missing for what a run below has asked for first, or for its own model call.
+    fn wanted(&self) -> Option<Amount> {
+        match self.state.budget.requests.first() {
+            Some(request) => Some(self.left_of(self.limited()).lacking(request.need.own)),
+            None => match self.room() {
+                Room::Short(shortage) => Some(shortage.need.own),
+                Room::Unbounded | Room::For(_) => None,
+            },
+        }
+    }
+
+    /// What is granted of a budget to runs that are open, and how much more it takes to go on, in words.
+    fn more_of<T: Display + PartialOrd>(
+        &self,
+        more: Option<T>,
+        given: T,
+        nothing: T,
+        what: &str,
+    ) -> String {
+        let mut text = String::new();
+        if given > nothing {
+            text = format!(", and runs below it may use {given} more");
+        }
+        let who = match self.state.budget.requests.first() {
+            Some(request) => format!("the run {}", request.run),
+            None => "the next model call".to_owned(),
+        };
+        if let Some(more) = more.filter(|more| *more > nothing) {
+            text.push_str(&format!("; {who} needs {more} {what} more than there are"));
+        }
+        text
     }
 
     /// The run waits for people, and says so once.

@@ -6,7 +6,7 @@ use neuron_types::{
     HandedConversation, HandedOver, Handoff, Handover, Message, Role, RunEvent, ToolOutput,
 };
 
-use crate::{AgentMachine, machine::call::CallEvent};
+use crate::AgentMachine;
 
 impl AgentMachine {
     /// Answers the calls of the turn that hand the run over and that may be made: no step makes them. The first one counts.
@@ -36,7 +36,7 @@ impl AgentMachine {
             self.emit(called);
             self.state.tool_calls = self.state.tool_calls.saturating_add(1);
             let output = self.hand_to(handover);
-            self.finish_call(index, CallEvent::Answered, output, None, None);
+            self.answer_call(index, output);
         }
     }
 
@@ -169,6 +169,7 @@ impl AgentMachine {
             from,
             to,
             reason: handover.reason.clone(),
+            conversation: handover.conversation,
             definition,
             signed: self.state.lineage.signed,
         });

@@ -383,7 +383,7 @@ impl AgentMachine {
         match (refused, self.room()) {
             (Some(reason), Room::Short(shortage)) if shortage.source == Source::Above => {
                 let error = RunError {
-                    kind: FailureKind::Internal,
+                    kind: FailureKind::OutOfBudget,
                     message: format!("the run that started it grants no more: {reason}"),
                 };
                 self.end(shortage.limit, Some(error));

@@ -116,7 +116,7 @@ impl AgentMachine {
             ),
         };
         RunError {
-            kind: FailureKind::Internal,
+            kind: FailureKind::OutOfBudget,
             message,
         }
     }

@@ -40,10 +40,11 @@ impl AgentMachine {
         let slot = self.state.calls.get(index)?;
         let agent = self.starts(slot)?;
         if self.state.run.is_none() || self.state.agent.max_depth == 0 {
-            return Some(
-                "not started: a run so far below the first one starts no other; do the work yourself"
-                    .to_owned(),
-            );
+            let why = match self.state.tree.parent {
+                Some(_) => "a run so far below the first one starts no other",
+                None => "this agent is to start no other (max_depth)",
+            };
+            return Some(format!("not started: {why}; do the work yourself"));
         }
         let calls = self.state.calls.iter().take(index);
         let starting = calls.filter(|slot| {

@@ -38,7 +38,7 @@ pub enum HandedConversation {
 
 impl HandedConversation {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    const fn is_whole(&self) -> bool {
+    pub(crate) const fn is_whole(&self) -> bool {
         matches!(self, Self::Whole)
     }
 }

@@ -60,8 +60,8 @@ pub enum FailureKind {
     /// The worker was lost during the step, and so were those that made it again, many in a row: the step may be what ends
     /// them.
     WorkerLost,
-    /// As many attempts at a model call may have used something as there is [put aside](crate::Held) for. The run makes it
-    /// again if its budget has room for that.
+    /// A budget has no more for a model call; or as many attempts at one may have used something as there is
+    /// [put aside](crate::Held) for. The run makes it again if its budget has room for that.
     OutOfBudget,
     /// A fault in neuron or its configuration.
     Internal,

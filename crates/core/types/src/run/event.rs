@@ -9,8 +9,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    Amount, DecidedAt, ExitReason, FailureKind, RunError, RunId, RunPhase, RunTags, Spent,
-    StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
+    Amount, DecidedAt, ExitReason, FailureKind, HandedConversation, RunError, RunId, RunPhase,
+    RunTags, Spent, StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 
 /// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what sets the run apart from
@@ -324,6 +324,9 @@ pub enum RunEvent {
         to: String,
         /// Why, as the model said; may be empty.
         reason: String,
+        /// What the other agent sees of the conversation.
+        #[serde(default, skip_serializing_if = "HandedConversation::is_whole")]
+        conversation: HandedConversation,
         /// The [fingerprint](crate::AgentSpec::fingerprint) of the definition from now on.
         definition: String,
         /// Whether decisions about the run have to be signed from now on, whichever worker verifies them.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ContentBlock, ContentItem, ExitReason, FailureKind, RunError, RunId, StepFailure, Ticket,
-    Verdict,
+    ContentBlock, ContentItem, ExitReason, FailureKind, HandedConversation, RunError, RunId,
+    StepFailure, Ticket, Verdict,
 };
 
 /// What was said and done in a run so far, in the order in which it happened, the same on every engine.
@@ -170,6 +170,9 @@ pub enum TranscriptItem {
         to: String,
         /// Why, as the model said; may be empty.
         reason: String,
+        /// What that one sees of the conversation.
+        #[serde(default, skip_serializing_if = "HandedConversation::is_whole")]
+        conversation: HandedConversation,
     },
     /// The conversation was made smaller.
     Compacted {

@@ -338,11 +338,16 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
             by: by.clone(),
         },
         RunEvent::HandedOver {
-            from, to, reason, ..
+            from,
+            to,
+            reason,
+            conversation,
+            ..
         } => TranscriptItem::HandedOver {
             from: from.clone(),
             to: to.clone(),
             reason: reason.clone(),
+            conversation: *conversation,
         },
         RunEvent::ContextCompacted {
             old_tokens,

@@ -80,8 +80,7 @@ fn say(event: &WorkerEvent) {
     match event {
         WorkerEvent::Parked { run_id, state, .. } if *state == RunPhase::WaitingForApproval => {
             note(&format!(
-                "run {run_id} asks: see `neuron status {run_id}`, and decide with `neuron approve {run_id} TICKET`, \
-                 `neuron deny` or `neuron answer`"
+                "run {run_id} asks: `neuron approvals {run_id}` says what, and what to type"
             ));
         }
         other => say_left(other),

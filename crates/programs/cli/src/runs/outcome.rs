@@ -3,8 +3,8 @@
 use neuron_types::{ExitReason, RunOutput, RunPhase, RunStatus};
 
 use crate::{
-    CliError, Exit, runs::served::server_of, runs::tickets, session::Session, terminal::describe,
-    terminal::output::note, terminal::progress::Progress, terminal::shown,
+    CliError, Exit, runs::served::server_of, runs::tickets, runs::tree::Tree, session::Session,
+    terminal::describe, terminal::output::note, terminal::progress::Progress, terminal::shown,
 };
 
 /// The run is over: its answer goes to standard output, the rest to standard error. An answer that `progress`
@@ -52,10 +52,28 @@ pub(crate) async fn left(session: &Session, status: &RunStatus) -> String {
         return tickets::parked(session, status, &server);
     }
     let run_id = &status.run_id;
-    format!(
-        "run {run_id} was interrupted and nobody executes it; {}",
-        server.to_do(session, run_id)
-    )
+    let to_do = server.to_do(session, run_id);
+    match &asking_below(session, status).await[..] {
+        [] => format!("run {run_id} was interrupted and nobody executes it; {to_do}"),
+        asking => format!(
+            "run {run_id} waits for people, who are asked in {}: {} lists what, and what to type; after that {to_do}",
+            asking.join(", "),
+            session.typed(&format!("approvals {run_id}"))
+        ),
+    }
+}
+
+/// The runs below one in which people are asked, as far as that can be told.
+async fn asking_below(session: &Session, status: &RunStatus) -> Vec<String> {
+    let Ok(run) = session.run_to_look_at(&status.run_id).await else {
+        return Vec::new();
+    };
+    let Ok(tree) = Tree::below(&run, status.clone()).await else {
+        return Vec::new();
+    };
+    let below = tree.known().filter(|below| below.run_id != status.run_id);
+    let asking = below.filter(|below| below.state.waits_for_person());
+    asking.map(|below| below.run_id.to_string()).collect()
 }
 
 /// The run was cut off, and nobody executes it.
@@ -97,7 +115,12 @@ fn summary(output: &RunOutput) -> String {
                 // It is not known whether the limit was met.
                 Some(error) => {
                     let why = shown::line(&error.message);
-                    format!("error: run {run_id} ended at its limit of cost: {why} ({spent})")
+                    let what = match output.exit_reason {
+                        Some(ExitReason::MaxTokens) => "a limit of tokens",
+                        Some(ExitReason::MaxCost) => "a limit of cost",
+                        _ => "a limit",
+                    };
+                    format!("error: run {run_id} ended at {what}: {why} ({spent})")
                 }
                 None => format!("error: run {run_id} ended at {limit} ({spent})"),
             }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_executor::{ProgressReport, RetryNotice};
 use neuron_types::{
-    Amount, ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepId,
-    StopReason, Ticket, TokenUsage, Verdict,
+    Amount, ExitReason, FailureKind, HandedConversation, RecordedEvent, RunError, RunEvent,
+    RunPhase, StepId, StopReason, Ticket, TokenUsage, Verdict,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -219,8 +219,12 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
         }
         RunEvent::Upgraded { changes, by, .. } => upgraded(changes, by.as_deref()),
         RunEvent::HandedOver {
-            from, to, reason, ..
-        } => handed_over(from, to, reason),
+            from,
+            to,
+            reason,
+            conversation,
+            ..
+        } => handed_over(from, to, reason, *conversation),
         RunEvent::SignalIgnored { name, reason } => format!(
             "signal {} was ignored: {}",
             shown::line(name),
@@ -247,13 +251,23 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
 
 /// A run that adopted the current definition of its agent.
 /// A run that goes on as another agent.
-pub(crate) fn handed_over(from: &str, to: &str, reason: &str) -> String {
+pub(crate) fn handed_over(
+    from: &str,
+    to: &str,
+    reason: &str,
+    conversation: HandedConversation,
+) -> String {
+    let what = match conversation {
+        HandedConversation::Whole => "",
+        HandedConversation::Summary => " with a summary",
+        HandedConversation::Last => " with the last message",
+    };
     let why = match reason {
         "" => String::new(),
         reason => format!(": {}", shown::short_line(reason, SHORT)),
     };
     format!(
-        "handed over by {} to {}{why}",
+        "handed over by {} to {}{what}{why}",
         shown::line(from),
         shown::line(to)
     )

@@ -290,7 +290,12 @@ fn happened(item: &TranscriptItem) -> String {
         TranscriptItem::TicketEscalated { ticket, to } => describe::escalated(ticket, to),
         TranscriptItem::TicketExpired { ticket } => describe::expired(ticket),
         TranscriptItem::Upgraded { changes, by } => describe::upgraded(changes, by.as_deref()),
-        TranscriptItem::HandedOver { from, to, reason } => describe::handed_over(from, to, reason),
+        TranscriptItem::HandedOver {
+            from,
+            to,
+            reason,
+            conversation,
+        } => describe::handed_over(from, to, reason, *conversation),
         TranscriptItem::Compacted {
             old_tokens,
             new_tokens,
@@ -366,7 +371,7 @@ turn 1
   bash approved as before
   ticket t2-2 lapsed: nobody decided in time
   it adopted the current definition of its agent: limits
-  handed over by support to billing: It is about an invoice.
+  handed over by support to billing with the last message: It is about an invoice.
   conversation compacted from about 120000 to 40000 tokens
   answer rejected: it is no JSON
   left out: the tool \"odd\" is left out

@@ -50,4 +50,10 @@ tools = ["bash"]
         events.contains("handed over by default to billing: An invoice."),
         "{events}"
     );
+    let shown = home.neuron(&["show", "r1"]).exits(0).stdout;
+    assert!(!shown.contains("not complete"), "{shown}");
+    assert!(
+        shown.contains("The conversation goes to the agent billing: An invoice."),
+        "{shown}"
+    );
 }

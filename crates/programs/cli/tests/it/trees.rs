@@ -88,6 +88,28 @@ fn what_a_helper_asks_parks_the_run_and_is_decided_there() {
 }
 
 #[test]
+fn a_tree_that_waits_for_people_says_where_they_are_asked_and_counts_all_when_it_is_cancelled() {
+    let home = lead_and_helper("tools = [\"bash\"]\nask = [\"bash\"]");
+    let usage = json!({"input_tokens": 90, "output_tokens": 10});
+    let makes = json!({"turns": [
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo made >> made"}}], "usage": usage},
+    ]});
+    home.write("helper.json", &makes.to_string());
+    home.neuron(&["run", "--id", "r1", "Go."])
+        .exits(3)
+        .says("run r1 waits for people, who are asked in r1.1-1: neuron approvals r1 lists what");
+    home.neuron(&["cancel", "r1"]).exits(0);
+    let status = home.status("r1");
+    assert_eq!(status["children"][0]["state"], "cancelled");
+    assert_eq!(status["children"][0]["usage"]["input_tokens"], 90);
+    assert_eq!(status["tree_usage"]["output_tokens"], 10);
+    assert_eq!(home.status("r1.1-1")["state"], "cancelled");
+    let output = home.neuron(&["wait", "r1", "--json"]).stdout;
+    let output: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(output["tree"]["usage"]["input_tokens"], 90);
+}
+
+#[test]
 fn a_worker_executes_the_runs_of_a_tree_and_a_cancel_ends_them() {
     let home = lead_and_helper("tools = [\"bash\"]\nask = [\"bash\"]");
     let worker = home.start(&["worker"]);

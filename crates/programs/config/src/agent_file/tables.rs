@@ -4,6 +4,7 @@ pub(crate) mod activity;
 pub(crate) mod agents;
 pub(crate) mod approvers;
 pub(crate) mod context;
+pub(crate) mod costs;
 pub(crate) mod handoffs;
 pub(crate) mod limits;
 pub(crate) mod mcp_names;

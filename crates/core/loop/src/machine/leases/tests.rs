@@ -659,6 +659,59 @@ fn a_refusal_is_for_the_run_that_was_asked_for_and_for_no_other() {
 }
 
 #[test]
+fn a_person_reads_what_was_used_and_who_needs_how_much_more() {
+    let agent = AgentSpec {
+        limits: Limits {
+            tokens: Some(1_000),
+            ..Limits::default()
+        },
+        on_limit: OnHalt::Ask,
+        ..AgentSpec::default()
+    };
+    let input = RunInput::new(agent, Message::user("Do it."));
+    let now = DateTime::UNIX_EPOCH;
+    let mut machine = AgentMachine::new(input, now).with_run(root());
+    let run: RunId = "root.1-1".parse().unwrap();
+    let of = |tokens| Amount {
+        tokens,
+        ..Amount::ZERO
+    };
+    machine.state.tree.children.push(Child {
+        run: run.clone(),
+        agent: "kid".into(),
+        position: None,
+        leased: of(600).into(),
+        answered: 0,
+        heard_at: Some(now),
+        looked_at: None,
+    });
+    machine.state.tree.started = 1;
+    machine.state.tree.is_waiting = true;
+    machine.state.tree.usage.input_tokens = 300;
+    let request = LeaseRequest {
+        key: machine.state.tree.key_of(&run),
+        run,
+        number: 1,
+        need: of(250).into(),
+        want: of(250).into(),
+    };
+    machine.lease_asked(request, now);
+    let ticket = &machine
+        .state
+        .tickets
+        .first()
+        .expect("a person is asked")
+        .ticket;
+    assert_eq!(
+        ticket.text.as_deref(),
+        Some(
+            "the run and those below it have used 300 of 1000 tokens, and runs below it may use 600 more; the run root.1-1 \
+             needs 150 tokens more than there are"
+        )
+    );
+}
+
+#[test]
 fn what_a_run_was_granted_of_a_pool_is_no_more_than_its_definition_has() {
     let everything = Pooled {
         own: Allowance::default(),

@@ -1,6 +1,6 @@
 use neuron_types::{
-    Amount, ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunId, RunPhase,
-    StepFailure, StopReason, TicketKind, TokenUsage, Verdict,
+    Amount, ExitReason, FailureKind, HandedConversation, RecordedEvent, RunError, RunEvent, RunId,
+    RunPhase, StepFailure, StopReason, TicketKind, TokenUsage, Verdict,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -194,6 +194,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             from: "support".into(),
             to: "billing".into(),
             reason: "It is about an invoice.".into(),
+            conversation: HandedConversation::Last,
             definition: "sha256:2c3d".into(),
             signed: true,
         },

@@ -1,6 +1,6 @@
 use neuron_types::{
-    ContentBlock, ExitReason, FailureKind, StepFailure, Transcript, TranscriptEntry,
-    TranscriptItem, Verdict,
+    ContentBlock, ExitReason, FailureKind, HandedConversation, StepFailure, Transcript,
+    TranscriptEntry, TranscriptItem, Verdict,
 };
 use serde_json::json;
 
@@ -82,6 +82,7 @@ pub(crate) fn items() -> Vec<TranscriptItem> {
             from: "support".into(),
             to: "billing".into(),
             reason: "It is about an invoice.".into(),
+            conversation: HandedConversation::Last,
         },
         TranscriptItem::Compacted {
             old_tokens: 120_000,

@@ -1,4 +1,4 @@
-use neuron_types::{RecordedEvent, RunEvent, TicketKind};
+use neuron_types::{HandedConversation, RecordedEvent, RunEvent, TicketKind};
 use proptest::{collection::btree_map, option, prelude::*};
 use uuid::Uuid;
 
@@ -256,6 +256,7 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
                     from,
                     to,
                     reason,
+                    conversation: HandedConversation::Summary,
                     definition,
                     signed,
                 }

@@ -56,12 +56,15 @@ impl Journal {
             let Some(lock) = RunLock::try_take(self.paths(), run_id)? else {
                 continue;
             };
+            let below = self.cancel_below(run_id).await?;
             let (run_id, reason) = (run_id.clone(), reason.clone());
             let (output, lock) = self
-                .transact(move |transaction| Ok((end(transaction, &run_id, reason)?, lock)))
+                .transact(move |transaction| {
+                    let output = end(transaction, &run_id, reason, &below)?;
+                    Ok((output, lock))
+                })
                 .await?;
             lock.discard();
-            self.cancel_below(&output.run_id).await?;
             return Ok(Some(output));
         }
         Ok(None)
@@ -69,26 +72,33 @@ impl Journal {
 }
 
 impl Journal {
-    /// Cancels the runs that one has started which ended here, and theirs.
-    async fn cancel_below(&self, run_id: &RunId) -> Result<(), JournalError> {
+    /// Cancels the runs that one has started which ends here, and theirs. Returns what those came to that are over.
+    async fn cancel_below(&self, run_id: &RunId) -> Result<Vec<RunOutput>, JournalError> {
         let children = self.status(run_id).await?.children;
+        let mut over = Vec::new();
         for child in children.into_iter().filter(|child| !child.state.is_final()) {
             let reason = Some("the run that started it has ended".to_owned());
-            match Box::pin(self.cancel(&child.run_id, reason)).await {
-                // It has ended meanwhile, or was not made yet.
-                Ok(_) | Err(JournalError::Refused(_) | JournalError::UnknownRun { .. }) => {}
+            let output = match Box::pin(self.cancel(&child.run_id, reason)).await {
+                Ok(output) => output,
+                // It has ended meanwhile.
+                Err(JournalError::Refused(_)) => self.of_run(&child.run_id, load_output).await?,
+                // It was not made yet.
+                Err(JournalError::UnknownRun { .. }) => None,
                 Err(error) => return Err(error),
-            }
+            };
+            over.extend(output);
         }
-        Ok(())
+        Ok(over)
     }
 }
 
-/// Ends a run that nobody executes, as its loop would have. The run that started it is told.
+/// Ends a run that nobody executes, as its loop would have: it takes in what those came to that it started. The run that
+/// started it is told.
 fn end(
     transaction: &Transaction<'_>,
     run_id: &RunId,
     reason: Option<String>,
+    below: &[RunOutput],
 ) -> Result<RunOutput, JournalError> {
     let (run, status) = match open_run(transaction, run_id) {
         // The executor was faster.
@@ -98,6 +108,16 @@ fn end(
         }
         other => other?,
     };
+    let ended = below.iter().map(|output| {
+        let (usage, cost_usd) = output.tree();
+        RunEvent::ChildEnded {
+            run_id: output.run_id.clone(),
+            exit_reason: output.exit_reason.unwrap_or(ExitReason::Cancelled),
+            usage: usage.clone(),
+            cost_usd,
+            reserved: output.reserved,
+        }
+    });
     let event = RunEvent::RunEnded {
         exit_reason: ExitReason::Cancelled,
         output: status.last_message.clone(),
@@ -109,7 +129,9 @@ fn end(
     };
     let (place, last) = entries::last(transaction, run)?;
     let mut ledger = RunLedger::resumed(status, last, Unobserved::default());
-    ledger.record(event, wall_clock());
+    for event in ended.chain([event]) {
+        ledger.record(event, wall_clock());
+    }
     let output = ledger.status().output(Some(ExitReason::Cancelled));
     let entry = Entry {
         place: place + 1,

@@ -12,7 +12,7 @@ use neuron_types::{
 
 use crate::agent_file::{
     tables::{
-        activity, context, handoffs, limits, mcp_names,
+        activity, context, costs, handoffs, limits, mcp_names,
         models::{self, Known},
         on, places, pools, rules,
         steps::{self, AgentTools},
@@ -113,6 +113,7 @@ pub(crate) fn read(
     let places = agents.iter();
     let places = places.map(|(name, agent)| (name.as_str(), &agent.workplace));
     places::check(&tables, &places.collect());
+    costs::check(&tables, &agents, known);
     describe_others(&mut agents);
     pools::share(
         agents.values_mut().map(|agent| &mut agent.spec),

@@ -4,7 +4,10 @@ use neuron_types::{HandedConversation, Handoff};
 
 use crate::agent_file::{
     tables::subagents,
-    text::table::{Entry, Table, Text},
+    text::{
+        problem::shown,
+        table::{Entry, Table, Text},
+    },
 };
 
 /// The key.
@@ -31,7 +34,10 @@ pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff>
         } else if name.value == own && !agent.is_defaults() {
             agent.problem(KEY, name.offset, "names the agent itself");
         } else if handoffs.iter().any(|known| known.name == name.value) {
-            agent.problem(KEY, name.offset, "names an agent twice");
+            let message = format!("names {} twice", shown(name.value));
+            agent.problem(KEY, name.offset, &message);
+        } else if !subagents::is_tool_name(name.value) {
+            agent.problem(KEY, name.offset, &subagents::no_tool_name(name.value));
         } else {
             handoffs.push(handoff);
         }

@@ -4,11 +4,17 @@ use neuron_types::SubAgent;
 
 use crate::agent_file::{
     tables::limits,
-    text::table::{Entry, Table, Text},
+    text::{
+        problem::shown,
+        table::{Entry, Table, Text},
+    },
 };
 
 /// The key.
 pub(crate) const KEY: &str = "subagents";
+
+/// The most characters of the name of an agent that a tool is about: with what stands before it, 64.
+const MOST_NAME: usize = 52;
 const WANTED: &str = "a list of names in quotes, or tables as { name = \"…\", background = true }";
 
 /// The entries of an agent, those that name agents of the file. What is said of these comes later.
@@ -22,7 +28,10 @@ pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
         if !names.contains(&name.value) && !agent.is_defaults() {
             agent.unknown_value("agent", KEY, name, names);
         } else if subagents.iter().any(|known| known.name == name.value) {
-            agent.problem(KEY, name.offset, "names an agent twice");
+            let message = format!("names {} twice", shown(name.value));
+            agent.problem(KEY, name.offset, &message);
+        } else if !is_tool_name(name.value) {
+            agent.problem(KEY, name.offset, &no_tool_name(name.value));
         } else {
             subagents.push(subagent);
         }
@@ -63,6 +72,21 @@ fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, SubAgent)> {
             Some((name, subagent))
         }
     }
+}
+
+/// Whether the name of an agent may be part of that of a tool, for all model APIs.
+pub(crate) fn is_tool_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    name.len() <= MOST_NAME && name.bytes().all(is_plain)
+}
+
+/// What is wrong with an agent of such a name.
+pub(crate) fn no_tool_name(name: &str) -> String {
+    format!(
+        "names {}, and models know agents by tools, whose names have letters, digits, - and _ alone: rename it so, with \
+         {MOST_NAME} characters at most",
+        shown(name)
+    )
 }
 
 /// Whether a tool starts an agent that this one may start.

@@ -88,3 +88,28 @@ fn terms_that_no_list_is_about_are_refused_with_a_limit() {
         "{said}"
     );
 }
+
+#[test]
+fn every_agent_that_counts_for_a_limit_needs_a_price() {
+    let file = |lead: &str, reader: &str| {
+        let text = format!(
+            "[agents.lead]\nmodel = \"openai/gpt-6.1-terra\"\n{lead}\n\
+             [agents.helper]\nmodel = \"openai/gpt-6.1-terra\"\nhandoffs = [\"reader\"]\n\
+             [agents.reader]\nmodel = \"{reader}\"\n"
+        );
+        AgentFile::parse(&text, "neuron.toml").map_err(|error| error.to_string())
+    };
+    let limited = "subagents = [\"helper\"]\nlimits = { cost_usd = 3 }";
+    assert!(file(limited, "anthropic/claude-opus-5-5").is_ok());
+    let problem = file(limited, "anthropic/claude-nobody").unwrap_err();
+    assert!(problem.contains("neuron.toml:4: cost_usd in"), "{problem}");
+    assert!(
+        problem.contains("its runs may come to the agent reader, and the price of anthropic/claude-nobody is not known"),
+        "{problem}"
+    );
+    let entry = "subagents = [{ name = \"helper\", limits = { cost_usd = 3 } }]";
+    assert!(file(entry, "anthropic/claude-opus-5-5").is_ok());
+    let problem = file(entry, "anthropic/claude-nobody").unwrap_err();
+    assert!(problem.contains("limits the cost of helper"), "{problem}");
+    assert!(file("subagents = [\"helper\"]", "anthropic/claude-nobody").is_ok());
+}

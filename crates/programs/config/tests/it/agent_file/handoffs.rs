@@ -42,5 +42,23 @@ fn are_names_or_tables_that_say_what_the_other_agent_sees() {
 fn are_refused_where_they_name_an_agent_twice() {
     let text = FILE.replace("[\"billing\",", "[\"billing\", \"billing\",");
     let problem = parse(&text).unwrap_err().to_string();
-    assert!(problem.contains("names an agent twice"), "{problem}");
+    assert!(problem.contains("names \"billing\" twice"), "{problem}");
+}
+
+#[test]
+fn are_refused_where_the_name_of_the_other_agent_can_be_in_no_name_of_a_tool() {
+    for key in ["handoffs", "subagents"] {
+        let problem = |name: &str| {
+            let text = format!(
+                "[agents.default]\nmodel = \"demo/demo\"\n{key} = [\"{name}\"]\n\
+                 [agents.\"{name}\"]\nmodel = \"demo/demo\"\n"
+            );
+            parse(&text).map(|_| ()).map_err(|error| error.to_string())
+        };
+        for name in ["a b", "a.b", "a/b", &"n".repeat(53)] {
+            let problem = problem(name).unwrap_err();
+            assert!(problem.contains("rename it so"), "{problem}");
+        }
+        problem(&"n".repeat(52)).unwrap();
+    }
 }
