@@ -8,7 +8,6 @@ use neuron_types::{
     OnExpiry, OnHalt, OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind,
     cost_sum, ticket_digest,
 };
-use rust_decimal::Decimal;
 
 use crate::{
     AgentMachine,
@@ -144,7 +143,7 @@ impl AgentMachine {
                 let used = self.used().tokens;
                 let most = most(limits.tokens.map(|n| n.to_string()));
                 let more = self.wanted().map(|need| need.tokens);
-                let more = self.more_of(more, self.given().tokens, 0, "tokens");
+                let more = self.more_of(more, self.given().tokens, "tokens");
                 format!(
                     "{} used {used} of {most} tokens{more}",
                     self.and_those_below()
@@ -157,7 +156,7 @@ impl AgentMachine {
                 };
                 let most = most(limits.cost_usd.map(|n| n.to_string()));
                 let more = self.wanted().map(|need| need.cost_usd);
-                let more = self.more_of(more, self.given().cost_usd, Decimal::ZERO, "US dollars");
+                let more = self.more_of(more, self.given().cost_usd, "US dollars");
                 format!(
                     "{} cost {used} of {most} US dollars{more}",
                     self.and_those_below()
@@ -199,22 +198,21 @@ impl AgentMachine {
     }
 
     /// What is granted of a budget to runs that are open, and how much more it takes to go on, in words.
-    fn more_of<T: Display + PartialOrd>(
+    fn more_of<T: Display + PartialOrd + Default + Copy>(
         &self,
         more: Option<T>,
         given: T,
-        nothing: T,
         what: &str,
     ) -> String {
         let mut text = String::new();
-        if given > nothing {
+        if given > T::default() {
             text = format!(", and runs below it may use {given} more");
         }
         let who = match self.state.budget.requests.first() {
             Some(request) => format!("the run {}", request.run),
             None => "the next model call".to_owned(),
         };
-        if let Some(more) = more.filter(|more| *more > nothing) {
+        if let Some(more) = more.filter(|more| *more > T::default()) {
             text.push_str(&format!("; {who} needs {more} {what} more than there are"));
         }
         text

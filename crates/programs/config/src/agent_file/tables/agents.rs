@@ -113,7 +113,9 @@ pub(crate) fn read(
     let places = agents.iter();
     let places = places.map(|(name, agent)| (name.as_str(), &agent.workplace));
     places::check(&tables, &places.collect());
-    costs::check(&tables, &agents, known);
+    let definitions = agents.iter();
+    let definitions = definitions.map(|(name, agent)| (name.as_str(), &agent.spec));
+    costs::check(&tables, &definitions.collect(), known);
     describe_others(&mut agents);
     pools::share(
         agents.values_mut().map(|agent| &mut agent.spec),

@@ -2,34 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use neuron_types::AgentSpec;
+
 use crate::agent_file::{
     tables::{
-        agents::Agent,
         models::{Known, no_price, split},
         subagents,
     },
     text::table::Table,
 };
 
-/// Notes the limits that cannot be kept for an agent has no price whose runs count for them.
-pub(crate) fn check(
-    tables: &[(&str, Table<'_>)],
-    agents: &BTreeMap<String, Agent>,
-    known: &Known<'_>,
-) {
+/// The definitions of a file, by their names.
+pub(crate) type Definitions<'a> = BTreeMap<&'a str, &'a AgentSpec>;
+
+/// Notes the limits that cannot be kept, since there is no price for an agent whose runs count for them.
+pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, known: &Known<'_>) {
     for (name, table) in tables {
-        let Some(agent) = agents.get(*name) else {
+        let Some(&agent) = agents.get(name) else {
             continue;
         };
         let below = others(agent).into_iter();
-        if agent.spec.limits.cost_usd.is_some()
+        if agent.limits.cost_usd.is_some()
             && let Some(limits) = table.table("limits")
             && let Some(why) = unpriced(reached(agents, below, &[*name]), agents, known)
         {
             let message = format!("cannot be kept, because {why}");
             limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
         }
-        for subagent in &agent.spec.subagents {
+        for subagent in &agent.subagents {
             let started = [subagent.name.as_str()].into_iter();
             if subagent.limits.cost_usd.is_some()
                 && let Some(why) = unpriced(reached(agents, started, &[]), agents, known)
@@ -45,15 +45,15 @@ pub(crate) fn check(
 }
 
 /// The agents that runs of this one may start or be handed over to.
-fn others(agent: &Agent) -> Vec<&str> {
-    let started = agent.spec.subagents.iter().map(|other| other.name.as_str());
-    let handed_to = agent.spec.handoffs.iter().map(|other| other.name.as_str());
+fn others(agent: &AgentSpec) -> Vec<&str> {
+    let started = agent.subagents.iter().map(|other| other.name.as_str());
+    let handed_to = agent.handoffs.iter().map(|other| other.name.as_str());
     started.chain(handed_to).collect()
 }
 
 /// These agents and all that their runs come to, but for some.
 fn reached<'a>(
-    agents: &'a BTreeMap<String, Agent>,
+    agents: &Definitions<'a>,
     from: impl Iterator<Item = &'a str>,
     but: &[&str],
 ) -> BTreeSet<&'a str> {
@@ -61,7 +61,7 @@ fn reached<'a>(
     let mut open: Vec<&str> = from.collect();
     while let Some(name) = open.pop() {
         if !but.contains(&name)
-            && let Some(agent) = agents.get(name)
+            && let Some(&agent) = agents.get(name)
             && reached.insert(name)
         {
             open.extend(others(agent));
@@ -71,15 +71,10 @@ fn reached<'a>(
 }
 
 /// Why nobody knows what runs of one of these agents cost, if so it is.
-fn unpriced(
-    names: BTreeSet<&str>,
-    agents: &BTreeMap<String, Agent>,
-    known: &Known<'_>,
-) -> Option<String> {
+fn unpriced(names: BTreeSet<&str>, agents: &Definitions<'_>, known: &Known<'_>) -> Option<String> {
     names.into_iter().find_map(|name| {
         let agent = agents.get(name)?;
         let why = agent
-            .spec
             .models()
             .find_map(|model| no_price(split(&model), known))?;
         Some(format!("its runs may come to the agent {name}, and {why}"))
