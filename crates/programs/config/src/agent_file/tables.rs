@@ -13,6 +13,7 @@ pub(crate) mod models;
 pub(crate) mod on;
 pub(crate) mod places;
 pub(crate) mod pools;
+pub(crate) mod reach;
 pub(crate) mod rules;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;

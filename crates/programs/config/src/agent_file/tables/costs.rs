@@ -1,19 +1,15 @@
 //! Whether limits of cost can be kept: they hold for the runs below a run, too.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use neuron_types::AgentSpec;
+use std::collections::BTreeSet;
 
 use crate::agent_file::{
     tables::{
         models::{Known, no_price, split},
+        reach::{Definitions, others, reached},
         subagents,
     },
     text::table::Table,
 };
-
-/// The definitions of a file, by their names.
-pub(crate) type Definitions<'a> = BTreeMap<&'a str, &'a AgentSpec>;
 
 /// Notes the limits that cannot be kept, since there is no price for an agent whose runs count for them.
 pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, known: &Known<'_>) {
@@ -21,7 +17,7 @@ pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, know
         let Some(&agent) = agents.get(name) else {
             continue;
         };
-        let below = others(agent).into_iter();
+        let below = others(agent);
         if agent.limits.cost_usd.is_some()
             && let Some(limits) = table.table("limits")
             && let Some(why) = unpriced(reached(agents, below, &[*name]), agents, known)
@@ -42,32 +38,6 @@ pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, know
             }
         }
     }
-}
-
-/// The agents that runs of this one may start or be handed over to.
-fn others(agent: &AgentSpec) -> Vec<&str> {
-    let started = agent.subagents.iter().map(|other| other.name.as_str());
-    let handed_to = agent.handoffs.iter().map(|other| other.name.as_str());
-    started.chain(handed_to).collect()
-}
-
-/// These agents and all that their runs come to, but for some.
-fn reached<'a>(
-    agents: &Definitions<'a>,
-    from: impl Iterator<Item = &'a str>,
-    but: &[&str],
-) -> BTreeSet<&'a str> {
-    let mut reached = BTreeSet::new();
-    let mut open: Vec<&str> = from.collect();
-    while let Some(name) = open.pop() {
-        if !but.contains(&name)
-            && let Some(&agent) = agents.get(name)
-            && reached.insert(name)
-        {
-            open.extend(others(agent));
-        }
-    }
-    reached
 }
 
 /// Why nobody knows what runs of one of these agents cost, if so it is.

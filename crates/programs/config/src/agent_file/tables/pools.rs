@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use neuron_types::{AgentSpec, Allowance};
 
 use crate::agent_file::{
-    tables::models::{Known, ModelName, no_price},
+    tables::{
+        models::{Known, ModelName, no_price},
+        reach::{Definitions, reached},
+    },
     text::table::Table,
 };
 
@@ -62,7 +65,8 @@ pub(crate) fn share<'a>(
     if pools.is_empty() {
         return;
     }
-    let used = used_by(&agents);
+    let definitions = agents.iter().map(|agent| (agent.name.as_str(), &**agent));
+    let used = used_by(&definitions.collect());
     let none = BTreeSet::new();
     for agent in &mut agents {
         let own = used.get(&agent.name).unwrap_or(&none);
@@ -74,27 +78,12 @@ pub(crate) fn share<'a>(
     }
 }
 
-/// The pools that each agent uses, and all that it starts or hands a run over to.
-fn used_by(agents: &[&mut AgentSpec]) -> BTreeMap<String, BTreeSet<String>> {
-    let own = agents.iter().map(|agent| {
-        let pool = agent.pool.iter().cloned();
-        (agent.name.clone(), pool.collect::<BTreeSet<_>>())
+/// The pools that each agent uses, and all that its runs come to.
+fn used_by(agents: &Definitions<'_>) -> BTreeMap<String, BTreeSet<String>> {
+    let used = agents.keys().map(|name| {
+        let all = reached(agents, [*name].into_iter(), &[]).into_iter();
+        let pools = all.filter_map(|name| agents.get(name)?.pool.clone());
+        ((*name).to_owned(), pools.collect())
     });
-    let mut used: BTreeMap<_, _> = own.collect();
-    loop {
-        let before = used.clone();
-        for agent in agents {
-            let started = agent.subagents.iter().map(|it| &it.name);
-            let others = started.chain(agent.handoffs.iter().map(|it| &it.name));
-            let theirs: BTreeSet<String> = others
-                .filter_map(|name| before.get(name))
-                .flatten()
-                .cloned()
-                .collect();
-            used.entry(agent.name.clone()).or_default().extend(theirs);
-        }
-        if used == before {
-            return used;
-        }
-    }
+    used.collect()
 }
