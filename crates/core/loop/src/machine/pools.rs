@@ -10,16 +10,12 @@ use crate::AgentMachine;
 impl AgentMachine {
     /// The pools that the run may use, as far as it may: as its definition says, and as the run above has granted.
     pub(crate) fn pools(&self) -> BTreeMap<String, Allowance> {
-        let own = &self.state.agent.pools;
         let Some(lease) = &self.state.budget.lease else {
-            return own.clone();
+            return self.state.agent.pools.clone();
         };
         let granted = lease.granted().pools.iter();
         granted
-            .map(|(pool, granted)| {
-                let own = own.get(pool).copied().unwrap_or_default();
-                (pool.clone(), own.and(*granted))
-            })
+            .map(|(pool, granted)| (pool.clone(), self.limit_of(pool).and(*granted)))
             .collect()
     }
 

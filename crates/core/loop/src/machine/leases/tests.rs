@@ -589,12 +589,22 @@ fn tokens(tokens: u64) -> Allowance {
     }
 }
 
-/// The names and payloads of what a run has to tell others.
-fn told(machine: &mut AgentMachine) -> Vec<(RunId, String, serde_json::Value)> {
-    let told = std::mem::take(&mut machine.state.budget.to_tell);
-    told.into_iter()
-        .map(|signal| (signal.run, signal.name, signal.payload))
-        .collect()
+/// Takes what a run has to tell others.
+fn told(machine: &mut AgentMachine) -> Vec<RunSignal> {
+    std::mem::take(&mut machine.state.budget.to_tell)
+}
+
+/// A run below that is open, and was granted this.
+fn open_child(run: &RunId, leased: Pooled<Amount>) -> Child {
+    Child {
+        run: run.clone(),
+        agent: "kid".into(),
+        position: None,
+        leased,
+        answered: 0,
+        heard_at: Some(DateTime::UNIX_EPOCH),
+        looked_at: None,
+    }
 }
 
 #[test]
@@ -609,15 +619,11 @@ fn a_refusal_is_for_the_run_that_was_asked_for_and_for_no_other() {
     let now = machine.state.started_at;
     let ids: [RunId; 2] = ["root.1-1.1-1", "root.1-1.1-2"].map(|id| id.parse().unwrap());
     for run in &ids {
-        machine.state.tree.children.push(Child {
-            run: run.clone(),
-            agent: "kid".into(),
-            position: None,
-            leased: Pooled::default(),
-            answered: 0,
-            heard_at: Some(now),
-            looked_at: None,
-        });
+        machine
+            .state
+            .tree
+            .children
+            .push(open_child(run, Pooled::default()));
     }
     for (run, pool) in ids.iter().zip(["a", "b"]) {
         let request = LeaseRequest {
@@ -631,10 +637,10 @@ fn a_refusal_is_for_the_run_that_was_asked_for_and_for_no_other() {
     }
     let asked: Vec<_> = told(&mut machine)
         .into_iter()
-        .filter(|(_, name, _)| name == signal::LEASE)
+        .filter(|signal| signal.name == signal::LEASE)
         .collect();
     assert_eq!(asked.len(), 1, "one need at a time");
-    assert_eq!(asked[0].2["need"]["pools"]["a"]["tokens"], 990);
+    assert_eq!(asked[0].payload["need"]["pools"]["a"]["tokens"], 990);
     let refusal = LeaseGrant {
         run: "root.1-1".parse().unwrap(),
         key: Uuid::nil(),
@@ -653,13 +659,13 @@ fn a_refusal_is_for_the_run_that_was_asked_for_and_for_no_other() {
     let answers = told(&mut machine);
     let refused: Vec<&RunId> = answers
         .iter()
-        .filter(|(_, _, payload)| !payload["refused"].is_null())
-        .map(|(run, _, _)| run)
+        .filter(|signal| !signal.payload["refused"].is_null())
+        .map(|signal| &signal.run)
         .collect();
     assert_eq!(refused, [&ids[0]]);
-    let asks = answers.iter().find(|(_, name, _)| name == signal::LEASE);
-    let (_, _, payload) = asks.expect("the other need is asked for");
-    assert_eq!(payload["need"]["pools"]["b"]["tokens"], 990);
+    let mut asks = answers.iter().filter(|signal| signal.name == signal::LEASE);
+    let asks = asks.next().expect("the other need is asked for");
+    assert_eq!(asks.payload["need"]["pools"]["b"]["tokens"], 990);
 }
 
 #[test]
@@ -680,15 +686,11 @@ fn a_person_reads_what_was_used_and_who_needs_how_much_more() {
         tokens,
         ..Amount::ZERO
     };
-    machine.state.tree.children.push(Child {
-        run: run.clone(),
-        agent: "kid".into(),
-        position: None,
-        leased: of(600).into(),
-        answered: 0,
-        heard_at: Some(now),
-        looked_at: None,
-    });
+    machine
+        .state
+        .tree
+        .children
+        .push(open_child(&run, of(600).into()));
     machine.state.tree.started = 1;
     machine.state.tree.is_waiting = true;
     machine.state.tree.usage.input_tokens = 300;
@@ -741,15 +743,11 @@ fn a_run_of_which_nobody_knows_what_it_took_of_a_pool_is_charged_its_part() {
     let mut machine = below(Pooled::default(), MINUTE, AgentSpec::default());
     let now = machine.state.started_at;
     let run: RunId = "root.1-1.1-1".parse().unwrap();
-    machine.state.tree.children.push(Child {
-        run: run.clone(),
-        agent: "kid".into(),
-        position: None,
-        leased: of_pool(POOL, 700),
-        answered: 0,
-        heard_at: Some(now),
-        looked_at: None,
-    });
+    machine
+        .state
+        .tree
+        .children
+        .push(open_child(&run, of_pool(POOL, 700)));
     let parent = Parent {
         key: machine.state.tree.key_of(&run),
         ..machine.state.tree.parent.as_deref().unwrap().clone()
