@@ -295,6 +295,20 @@ impl Executor {
         result
     }
 
+    /// What a tool learns of the run, whatever it is asked in this step.
+    fn context(&self, scope: &StepScope) -> ToolContext {
+        ToolContext {
+            cwd: self.inner.cwd.clone(),
+            run_id: scope.run_id.to_string(),
+            root: scope.root().to_string(),
+            tags: scope.tags.clone(),
+            environment: self.inner.environment.clone(),
+            // A child, so that a tool that cancels its token ends itself and not the run.
+            cancellation_token: scope.cancellation.child_token(),
+            ..ToolContext::default()
+        }
+    }
+
     async fn tool_attempt(
         &self,
         scope: &StepScope,
@@ -344,19 +358,13 @@ impl Executor {
 
         let is_deferred = self.inner.deferred.has(&call.name);
         let context = ToolContext {
-            cwd: self.inner.cwd.clone(),
-            run_id: scope.run_id.to_string(),
-            root: scope.root().to_string(),
-            tags: scope.tags.clone(),
             step: scope.step,
-            environment: self.inner.environment.clone(),
-            // A child, so that a tool that cancels its token ends itself and not the run.
-            cancellation_token: scope.cancellation.child_token(),
             progress_reporter: Some(Arc::new(Reporter::new(self.sink.clone(), scope, call))),
             idempotency_key: scope.idempotency_key(),
             preview: call.preview.clone(),
             completion_token: is_deferred.then(verify::new_token),
             resumed: call.resumed.clone(),
+            ..self.context(scope)
         };
         let outcome = attempt
             .part_with_notice(

@@ -47,15 +47,9 @@ impl Executor {
             ..scope.clone()
         };
         let context = ToolContext {
-            cwd: self.inner.cwd.clone(),
-            run_id: scope.run_id.to_string(),
-            root: scope.root().to_string(),
-            tags: scope.tags.clone(),
             step,
-            environment: self.inner.environment.clone(),
-            cancellation_token: scope.cancellation.child_token(),
             idempotency_key: made.idempotency_key(),
-            ..ToolContext::default()
+            ..self.context(scope)
         };
         let longest = grants.map_or(scope.timeout, |grants| grants.tool_timeout(&asked.name));
         let attempt = Attempt::start(scope, longest);

@@ -37,15 +37,7 @@ impl Executor {
         scope: &StepScope,
         asked: &PreviewRequest,
     ) -> Result<Option<Preview>, StepFailure> {
-        let context = ToolContext {
-            cwd: self.inner.cwd.clone(),
-            run_id: scope.run_id.to_string(),
-            root: scope.root().to_string(),
-            tags: scope.tags.clone(),
-            environment: self.inner.environment.clone(),
-            cancellation_token: scope.cancellation.child_token(),
-            ..ToolContext::default()
-        };
+        let context = self.context(scope);
         let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
         let preview = preview_of(tools, grants, &scope.bounds, asked, &context);
         let attempt = Attempt::start(scope, Duration::MAX);

@@ -6,21 +6,13 @@ use serde_json::{Map, Value, json};
 
 /// What is known of the run, in the request's `_meta`.
 pub(crate) fn meta(origin: RunOrigin<'_>) -> RequestMetaObject {
-    let tags = origin.tags;
-    let mut meta = Map::new();
-    let texts = [
-        ("neuron/run", Some(origin.run)),
-        ("neuron/root", Some(origin.root)),
-        ("neuron/tenant", tags.tenant.as_deref()),
-        ("neuron/owner", tags.owner.as_deref()),
-    ];
-    for (key, text) in texts {
-        if let Some(text) = text {
-            meta.insert(key.to_owned(), Value::from(text));
-        }
-    }
-    if !tags.labels.is_empty() {
-        meta.insert("neuron/labels".to_owned(), json!(tags.labels));
+    let texts = origin.texts();
+    let mut meta: Map<String, Value> = texts
+        .map(|(what, text)| (format!("neuron/{what}"), Value::from(text)))
+        .collect();
+    let labels = &origin.tags.labels;
+    if !labels.is_empty() {
+        meta.insert("neuron/labels".to_owned(), json!(labels));
     }
     RequestMetaObject(MetaObject(meta))
 }

@@ -16,22 +16,16 @@ const MAX_LABELS_BYTES: usize = 4096;
 
 /// Adds what is known of a run, beside the headers that are there.
 pub(crate) fn add(headers: &mut HeaderMap, origin: RunOrigin<'_>) {
-    let tags = origin.tags;
-    let texts = [
-        ("run", Some(origin.run)),
-        ("root", Some(origin.root)),
-        ("tenant", tags.tenant.as_deref()),
-        ("owner", tags.owner.as_deref()),
-    ];
-    for (what, text) in texts {
-        if let Some(text) = text {
-            add_one(headers, what, text);
-        }
+    for (what, text) in origin.texts() {
+        add_one(headers, what, text);
     }
     // Names of headers have no case: of two that differ in it, the one that is written as it is sent counts.
     let is_capital = |key: &str| key.bytes().any(|byte| byte.is_ascii_uppercase());
-    let (capital, plain): (Vec<_>, Vec<_>) =
-        tags.labels.iter().partition(|(key, _)| is_capital(key));
+    let (capital, plain): (Vec<_>, Vec<_>) = origin
+        .tags
+        .labels
+        .iter()
+        .partition(|(key, _)| is_capital(key));
     let mut left = MAX_LABELS_BYTES;
     for (key, text) in plain.into_iter().chain(capital).take(MAX_LABELS) {
         let key = encoded(key, |byte| {

@@ -13,3 +13,18 @@ pub struct RunOrigin<'a> {
     /// Whose run it is.
     pub tags: &'a RunTags,
 }
+
+impl<'a> RunOrigin<'a> {
+    /// Returns what is known of it but for the labels: `run`, `root`, `tenant` and `owner`, each with its text.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let texts = [
+            ("run", Some(self.run)),
+            ("root", Some(self.root)),
+            ("tenant", self.tags.tenant.as_deref()),
+            ("owner", self.tags.owner.as_deref()),
+        ];
+        texts
+            .into_iter()
+            .filter_map(|(what, text)| Some((what, text?)))
+    }
+}
