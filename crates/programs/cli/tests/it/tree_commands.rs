@@ -1,5 +1,6 @@
 //! What the commands show of a run and of those below it, and decide there.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::support::{HELD_UP, Home, eventually};
@@ -148,7 +149,11 @@ fn the_events_of_a_tree_come_in_order_of_time_and_name_their_runs() {
     let mut of_runs: Vec<_> = events.iter().map(|e| e["run"].as_str().unwrap()).collect();
     assert_eq!(of_runs.first(), Some(&"r1"));
     assert_eq!(of_runs.last(), Some(&"r1"));
-    let times: Vec<_> = events.iter().map(|event| event["at"].as_str()).collect();
+    // As times: the text of a whole millisecond is shorter than that of the microsecond after it.
+    let times: Vec<DateTime<Utc>> = events
+        .iter()
+        .map(|event| serde_json::from_value(event["at"].clone()).unwrap())
+        .collect();
     assert!(times.is_sorted(), "{times:?}");
     for run in ALL {
         let alone = home.neuron(&["events", run, "--json"]).json_lines();
