@@ -56,6 +56,7 @@ pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
         cost_usd: None,
         extra: None,
         mismatch: None,
+        guarded: None,
         spent_before: None,
     }
 }

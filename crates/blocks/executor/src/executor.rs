@@ -22,6 +22,8 @@ use self::{
     attempt::{Attempt, Cut, no_result},
     deferred::Deferred,
     grants::Grants,
+    guarded_call::GuardedCall,
+    guards::Guards,
     hooks::{Hooks, ToolVerdict},
     judge::{Judge, denied},
     reporter::Reporter,
@@ -39,6 +41,8 @@ mod definition;
 mod failed_models;
 mod fitted;
 mod grants;
+mod guarded_call;
+mod guards;
 mod hooks;
 mod judge;
 mod model_call;
@@ -127,6 +131,7 @@ struct Inner {
     /// What is not among the tools since it cannot be used, each a sentence.
     left_out: Vec<String>,
     hooks: Hooks,
+    guards: Guards,
     prices: Prices,
     cwd: PathBuf,
     environment: BTreeMap<String, String>,
@@ -315,6 +320,7 @@ impl Executor {
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
         let (tools, grants) = (&self.inner.tools, self.grants.as_ref());
+        self.inner.guards.check(&scope.guards)?;
         let refusal = grants.and_then(|grants| grants.refusal(call, scope.effects));
         if let Some(refusal) = refusal {
             return Ok(refusal);
@@ -337,7 +343,7 @@ impl Executor {
         }
         let longest = grants.map(|grants| grants.tool_timeout(&call.name));
         let attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
-        let changed = match self.before_tool(&attempt, call).await? {
+        let mut changed = match self.before_tool(&attempt, call).await? {
             ToolVerdict::Call(changed) => changed,
             ToolVerdict::Skip(reason) => {
                 return Ok(ToolOutput::error(format!(
@@ -345,6 +351,17 @@ impl Executor {
                 )));
             }
         };
+        let input = changed.as_ref().unwrap_or(&call.input);
+        let guarded = self.guard_call(scope, &attempt, call, input);
+        match guarded.await? {
+            GuardedCall::Made(None) => {}
+            GuardedCall::Made(with) => changed = with,
+            GuardedCall::Asked(asking) => {
+                self.check_approved(scope, call, judge.definition(), asking)
+                    .await?;
+            }
+            GuardedCall::Refused(refusal) => return Ok(*refusal),
+        }
         let changed = changed.map(|input| ToolCall {
             input,
             ..call.clone()
@@ -393,6 +410,13 @@ impl Executor {
         {
             output = self.inner.deferred.pending(&call.name, token, &output);
         }
+        let guarded = self.inner.guards.guard_result(&call.name, output);
+        let output = match attempt.part(guarded).await {
+            Ok(guarded) => guarded?,
+            Err(_) => {
+                ToolOutput::error("[withheld: the guards were not done when the attempt was over]")
+            }
+        };
         let event = HookEvent::PostToolExecution {
             tool_name: &call.name,
             output: &output,
@@ -495,7 +519,7 @@ impl Executor {
         attempt: &Attempt<'_>,
         call: &ToolCall,
     ) -> Result<ToolVerdict, StepFailure> {
-        if !self.has_hooks() {
+        if !self.has_hooks() || call.hooked {
             return Ok(ToolVerdict::Call(None));
         }
         attempt

@@ -33,6 +33,8 @@ pub struct StepScope {
     pub allow: Vec<String>,
     /// What the run is held to beside the rules of the executor's agent.
     pub bounds: Vec<Bounds>,
+    /// The guards that look at what it comes to.
+    pub guards: Vec<String>,
     /// Whose requests go first where those for one key wait for their turn.
     pub priority: Priority,
     /// The attempt, counted from 1.
@@ -65,6 +67,7 @@ impl StepScope {
             root: options.root.clone(),
             allow: options.allow.clone(),
             bounds: options.bounds.clone(),
+            guards: options.guards.clone(),
             priority: options.priority,
             attempt,
             timeout: options.start_to_close_timeout,

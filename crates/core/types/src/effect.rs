@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActivityOptions, BeginRequest, Begun, ChildRequest, CompletionRequest, CompletionResponse,
-    CurrentDefinition, DefinitionRequest, DurableError, OutcomeRequest, Preview, PreviewRequest,
-    RunSignal, Spent, StepId, ToolCall, ToolEffects, ToolOutput, VerifyOutcome, VerifyRequest,
+    CurrentDefinition, DefinitionRequest, DurableError, GuardOutcome, GuardRequest, OutcomeRequest,
+    Preview, PreviewRequest, RunSignal, Spent, StepId, ToolCall, ToolEffects, ToolOutput,
+    VerifyOutcome, VerifyRequest,
 };
 
 /// One thing that is done outside of the loop, by an executor.
@@ -25,6 +26,8 @@ pub enum Effect {
     Preview(PreviewRequest),
     /// A tool is asked what became of a call of it whose outcome is unknown.
     AskOutcome(OutcomeRequest),
+    /// Guards look at messages, or guards and hooks at a call.
+    Guard(GuardRequest),
     /// It is found out whose a decision is.
     Verify(Box<VerifyRequest>),
     /// The current definition of an agent is looked for.
@@ -52,6 +55,8 @@ pub enum Outcome {
     Preview(Option<Preview>),
     /// What became of the call; `None` if the tool does not know it either.
     AskOutcome(Option<ToolOutput>),
+    /// What they said.
+    Guard(GuardOutcome),
     /// Whose the decision is, or why it is not taken.
     Verify(VerifyOutcome),
     /// The definition, or why there is none.
@@ -78,6 +83,8 @@ pub enum EffectKind {
     Preview,
     /// [`Effect::AskOutcome`].
     AskOutcome,
+    /// [`Effect::Guard`].
+    Guard,
     /// [`Effect::Verify`].
     Verify,
     /// [`Effect::Definition`].
@@ -100,6 +107,7 @@ impl EffectKind {
             Self::Tool => "tool",
             Self::Preview => "preview",
             Self::AskOutcome => "ask_outcome",
+            Self::Guard => "guard",
             Self::Verify => "verify",
             Self::Definition => "definition",
             Self::Begin => "begin",
@@ -132,6 +140,7 @@ impl Effect {
             Self::Tool(_) => EffectKind::Tool,
             Self::Preview(_) => EffectKind::Preview,
             Self::AskOutcome(_) => EffectKind::AskOutcome,
+            Self::Guard(_) => EffectKind::Guard,
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
             Self::Begin(_) => EffectKind::Begin,
@@ -148,6 +157,7 @@ impl Effect {
             Self::Tool(call) => &call.name,
             Self::Preview(request) => &request.name,
             Self::AskOutcome(request) => &request.name,
+            Self::Guard(request) => request.name(),
             Self::Verify(request) => &request.ticket,
             Self::Definition(request) => &request.agent,
             Self::Begin(request) => &request.agent,
@@ -199,6 +209,7 @@ impl Effect {
             Self::Begin(request) if request.defined.is_none() => Needed::Agent(&request.agent),
             Self::Preview(_)
             | Self::AskOutcome(_)
+            | Self::Guard(_)
             | Self::Verify(_)
             | Self::Definition(_)
             | Self::Begin(_)
@@ -218,6 +229,7 @@ impl Outcome {
             Self::Tool(_) => EffectKind::Tool,
             Self::Preview(_) => EffectKind::Preview,
             Self::AskOutcome(_) => EffectKind::AskOutcome,
+            Self::Guard(_) => EffectKind::Guard,
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
             Self::Begin(_) => EffectKind::Begin,

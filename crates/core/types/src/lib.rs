@@ -7,6 +7,7 @@ mod effect;
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod guard;
 mod hex;
 mod hook;
 mod json;
@@ -47,6 +48,15 @@ pub use error::hook::HookError;
 pub use error::kind::FailureKind;
 pub use error::provider::ProviderError;
 pub use error::tool::ToolError;
+pub use guard::guarded::{GuardEnd, GuardNote, Guarded};
+pub use guard::guardrail::{
+    GuardrailResult, InputGuard, InputGuardrail, OutputGuard, OutputGuardrail,
+};
+pub use guard::point::GuardPoint;
+pub use guard::request::{GuardOutcome, GuardRequest};
+pub use guard::spec::GuardSpec;
+pub use guard::traits::{Guard, GuardError, GuardSubject};
+pub use guard::verdict::GuardVerdict;
 pub use hex::hex;
 pub use hook::{Hook, HookAction, HookEvent};
 pub use json::bytes::json_bytes;
@@ -79,7 +89,7 @@ pub use run::beginning::{BeginRequest, Begun, DefinedByCaller};
 pub use run::budget::{Budget, Leased};
 pub use run::child::{ChildEnd, ChildRequest, RunSignal};
 pub use run::event::{RecordedEvent, RunEvent};
-pub use run::halt::{Halt, HaltReason};
+pub use run::halt::{Doubted, Halt, HaltReason};
 pub use run::handover::{HandedOver, Handover};
 pub use run::held::Held;
 pub use run::id::{InvalidRunId, RunId};

@@ -7,8 +7,9 @@ use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Hook, Limits,
-    OnExpiry, OnHalt, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
+    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardPoint,
+    GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OutputGuard,
+    OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -281,10 +282,48 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Adds a hook behind those that are there: it watches model calls and tool calls, and may refuse them.
+    /// Adds a hook behind those that are there: it watches model calls and tool calls, and may refuse them. It is asked about
+    /// a tool call before a person is, who sees what it made of the arguments.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.executor = self.executor.hook(hook);
+        self.spec.hooks_calls = true;
         self
+    }
+
+    /// Adds a guard behind those that are there: it looks at what goes into runs, through them and out of them. One of the
+    /// same name is replaced.
+    pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
+        let points = GuardPoint::ALL.into_iter();
+        let spec = GuardSpec {
+            name: guard.name().to_owned(),
+            at: points.filter(|point| guard.looks_at(*point)).collect(),
+            settings: String::new(),
+        };
+        let guards = &mut self.spec.guards;
+        match guards.iter_mut().find(|old| old.name == spec.name) {
+            Some(old) => *old = spec,
+            None => guards.push(spec),
+        }
+        self.executor = self.executor.guard(guard);
+        self
+    }
+
+    /// Adds a [guard](Self::guard) of this name that looks at prompts and messages.
+    pub fn input_guardrail(
+        self,
+        name: impl Into<String>,
+        guardrail: impl InputGuardrail + 'static,
+    ) -> Self {
+        self.guard(InputGuard::new(name, guardrail))
+    }
+
+    /// Adds a [guard](Self::guard) of this name that looks at the answers of the model.
+    pub fn output_guardrail(
+        self,
+        name: impl Into<String>,
+        guardrail: impl OutputGuardrail + 'static,
+    ) -> Self {
+        self.guard(OutputGuard::new(name, guardrail))
     }
 
     /// Has a person asked before such calls: `"bash"`, `"bash(command=git push*)"`, `"*"`.

@@ -57,6 +57,7 @@ impl Provider for DemoModel {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            guarded: None,
             spent_before: None,
         })
     }

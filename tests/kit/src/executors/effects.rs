@@ -31,6 +31,7 @@ pub fn scope() -> StepScope {
         root: None,
         allow: Vec::new(),
         bounds: Vec::new(),
+        guards: Vec::new(),
         priority: Priority::Interactive,
         attempt: 1,
         timeout: Duration::from_secs(60), // Only compared, or of a clock that is stopped.
@@ -108,6 +109,7 @@ pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOption
         root: None,
         allow: Vec::new(),
         bounds: Vec::new(),
+        guards: Vec::new(),
         priority: Priority::default(),
         effects: match name {
             "read" => ToolEffects::ReadOnly,

@@ -76,6 +76,7 @@ pub fn answer(text: &str) -> CompletionResponse {
         cost_usd: None,
         extra: None,
         mismatch: None,
+        guarded: None,
         spent_before: None,
     }
 }

@@ -23,6 +23,10 @@ macro_rules! __scenarios {
                 an_input_that_can_never_be_right_ends_the_run
                 a_hook_ends_a_run
                 hooks_hear_of_a_run_once
+                guards_look_at_every_point
+                what_a_guard_asks_about_is_withheld
+                guards_look_at_what_people_put_in
+                people_see_what_hooks_change
                 the_status_tells_where_a_run_stands
                 failures_of_the_model_are_retried_after_their_delays
                 failures_of_a_tool_are_retried_after_their_delays
@@ -116,6 +120,7 @@ macro_rules! __scenarios {
                 killed_while_calls_and_a_decision_are_in_flight
                 cancelled_after_a_kill_with_calls_in_flight
                 killed_in_a_run_below_another
+                killed_while_guards_look
                 rolled_over_in_the_middle_of_a_turn
                 a_run_adopts_the_current_definition
                 a_call_that_the_worker_asks_about_waits_for_a_person

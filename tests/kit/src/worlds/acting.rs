@@ -5,7 +5,10 @@ use std::sync::Arc;
 use neuron_executor::{Executor, ModelPrice, Prices};
 use rust_decimal::Decimal;
 
-use super::{hook::WorldHook, line::Line, sessions::sessions, tools, verifier::WorldVerifier};
+use super::{
+    guard::WorldGuard, hook::WorldHook, line::Line, sessions::sessions, tools,
+    verifier::WorldVerifier,
+};
 use crate::ScriptedModel;
 
 /// The models that have a price: those of the runs of these names.
@@ -18,6 +21,7 @@ pub(crate) fn executor(line: Line) -> Executor {
         .hook(WorldHook {
             line: Arc::clone(&line),
         })
+        .guard(WorldGuard)
         .verifier(WorldVerifier {
             line: Arc::clone(&line),
         })

@@ -2,6 +2,8 @@
 
 use neuron_types::{Hook, HookAction, HookError, HookEvent, WasmBoxedFuture};
 
+use serde_json::json;
+
 use super::line::Line;
 
 /// Notes the events that are no tool calls, and does what a call's argument `hook` says.
@@ -38,6 +40,9 @@ fn action(asked: Option<&str>) -> HookAction {
     match asked {
         Some("skip") => HookAction::Skip { reason },
         Some("terminate") => HookAction::Terminate { reason },
+        Some("modify") => HookAction::ModifyToolInput {
+            input: json!({"text": "changed by a hook"}),
+        },
         _ => HookAction::Continue,
     }
 }

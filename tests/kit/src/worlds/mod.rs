@@ -4,6 +4,7 @@ mod abridge;
 mod acting;
 mod attempt;
 mod gate;
+pub(crate) mod guard;
 mod hook;
 mod line;
 mod model;

@@ -51,7 +51,7 @@ use crate::{
 /// | `bytes` | it answers with so many bytes |
 /// | `takes_ms` | how long it takes |
 /// | `error` | it answers with this error for the model |
-/// | `hook` | what a hook of the executor does before the call: `skip`, `terminate` |
+/// | `hook` | what a hook of the executor does before the call: `skip`, `terminate`, `modify` |
 /// | `fail` | what its attempts fail with before one answers: `with` is a [`ToolError`](neuron_types::ToolError) in snake case or `panic`, beside `message` and `retry_after_ms` |
 #[derive(Clone)]
 pub struct World {

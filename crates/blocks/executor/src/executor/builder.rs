@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
-use neuron_types::{DynProvider, Hook, Provider, ToolContext, VerifyDecision};
+use neuron_types::{DynProvider, Guard, Hook, Provider, ToolContext, VerifyDecision};
 use tracing::warn;
 
-use super::{Executor, Inner, deferred::Deferred, hooks::Hooks};
+use super::{Executor, Inner, deferred::Deferred, guards::Guards, hooks::Hooks};
 use crate::{Prices, RateLimiter};
 
 /// The largest tool result that reaches the model, in bytes of text, unless the builder says otherwise.
@@ -23,6 +23,7 @@ pub struct ExecutorBuilder {
     tools: ToolRegistry,
     left_out: Vec<String>,
     hooks: Hooks,
+    guards: Guards,
     prices: Prices,
     cwd: Option<PathBuf>,
     environment: BTreeMap<String, String>,
@@ -55,6 +56,7 @@ impl ExecutorBuilder {
             tools: inner.tools.clone(),
             left_out: inner.left_out.clone(),
             hooks: inner.hooks.clone(),
+            guards: inner.guards.clone(),
             prices: inner.prices.clone(),
             cwd: Some(inner.cwd.clone()),
             environment: inner.environment.clone(),
@@ -138,6 +140,23 @@ impl ExecutorBuilder {
         self
     }
 
+    /// Adds a guard behind those that are there. It looks at all steps, whatever the definitions of their runs
+    /// [name](neuron_types::AgentSpec::guards): those that name it also ask it in steps of its own. One of the same name is
+    /// replaced.
+    pub fn guard(self, guard: impl Guard + 'static) -> Self {
+        self.shared_guard(Arc::new(guard))
+    }
+
+    /// Adds a guard that is shared or known only at run time.
+    pub fn shared_guard(mut self, guard: Arc<dyn Guard>) -> Self {
+        let guards = &mut self.guards.0;
+        match guards.iter_mut().find(|old| old.name() == guard.name()) {
+            Some(old) => *old = guard,
+            None => guards.push(guard),
+        }
+        self
+    }
+
     /// Sets the prices. Default is none: no call has a known cost.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.prices = prices;
@@ -211,6 +230,7 @@ impl ExecutorBuilder {
                 tools,
                 left_out: self.left_out,
                 hooks: self.hooks,
+                guards: self.guards,
                 prices: self.prices,
                 cwd: self.cwd.unwrap_or_else(|| ToolContext::default().cwd),
                 environment: self.environment,

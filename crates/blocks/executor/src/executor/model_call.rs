@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, HookEvent,
-    Spent, StepFailure, StopReason, TokenUsage,
+    CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, GuardPoint,
+    HookEvent, Spent, StepFailure, StopReason, TokenUsage,
 };
 use tracing::{Instrument, field::Empty, info, warn};
 
@@ -64,6 +64,7 @@ impl Executor {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
+        executor.inner.guards.check(&scope.guards)?;
         // A run may go on with one of several models, and without the others.
         let is_one = request.fallback_models.is_empty() && !was_answered_by_several(request);
         let mut response = match is_one {
@@ -257,6 +258,13 @@ impl Executor {
         if let StopReason::Other(reason) = &response.stop_reason {
             return Err(ended_oddly(name, reason).with_spent(response.spent()));
         }
+        if answers_turn(scope) {
+            let guarded = attempt.part(self.inner.guards.guard_answer(&mut response));
+            let guarded = guarded.await;
+            let guarded = guarded.map_err(|cut| cut.into_failure("the guards of the answer"));
+            let guarded = guarded.and_then(|guarded| guarded);
+            guarded.map_err(|failure| failure.with_spent(response.spent()))?;
+        }
         let form = request.response_format.as_ref();
         response.mismatch = form.and_then(|form| answer_form::mismatch(form, &response));
         let event = HookEvent::PostLlmCall {
@@ -278,10 +286,12 @@ impl Executor {
         (usage.total() > 0).then(|| Box::new(Spent::new(usage, cost_usd)))
     }
 
-    /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.
+    /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer, nor what guards have
+    /// not looked at.
     fn watcher(&self, scope: &StepScope) -> Option<&dyn EventSink> {
         let sink = self.sink.as_deref()?;
-        (answers_turn(scope) && sink.wants_tokens()).then_some(sink)
+        let is_shown = answers_turn(scope) && !self.inner.guards.look_at(GuardPoint::Output);
+        (is_shown && sink.wants_tokens()).then_some(sink)
     }
 
     /// The provider of this name, with what keeps its requests within their rate: the tenant's own, where there is one.

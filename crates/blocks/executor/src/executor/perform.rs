@@ -1,9 +1,11 @@
 //! Whatever a run has done: one door for all kinds of effects.
 
+use std::time::Duration;
+
 use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty};
 
-use super::{Executor, record_failure, step_span, verify};
+use super::{Executor, Inner, attempt::Attempt, record_failure, step_span, verify};
 use crate::StepScope;
 
 impl Executor {
@@ -12,7 +14,7 @@ impl Executor {
     /// # Errors
     ///
     /// Those of [`call_model`](Self::call_model) and [`call_tool`](Self::call_tool) for these; `no_worker` where the step's
-    /// agent is not here, its definition where a run begins, a tool that is asked for an outcome, or whoever could say whose
+    /// agent or one of its guards is not here, its definition where a run begins, a tool that is asked for an outcome, or whoever could say whose
     /// a signed decision is; `timeout` or `cancelled` where the scope ended it.
     pub async fn perform(
         &self,
@@ -40,6 +42,16 @@ impl Executor {
                 self.find_out(scope, effect, ask)
                     .await
                     .map(Outcome::AskOutcome)
+            }
+            Effect::Guard(asked) => {
+                let look = async |executor: Self| {
+                    let Inner { guards, hooks, .. } = executor.inner.as_ref();
+                    guards.check(&scope.guards)?;
+                    let attempt = Attempt::start(scope, Duration::MAX);
+                    let looked = attempt.part(guards.answer(hooks, asked)).await;
+                    looked.map_err(|cut| cut.into_failure("the guards"))?
+                };
+                self.find_out(scope, effect, look).await.map(Outcome::Guard)
             }
             Effect::Verify(request) => {
                 // No hook sees it: the decision may carry a token.

@@ -112,6 +112,7 @@ mod tests {
             structured_content: Some(json!({"whole": true})),
             is_error: false,
             pending: None,
+            guarded: None,
         };
         bound(&mut output, 7);
         assert_eq!(

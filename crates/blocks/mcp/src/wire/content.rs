@@ -20,6 +20,7 @@ pub(crate) fn output(result: CallToolResult) -> ToolOutput {
         structured_content: result.structured_content.filter(|value| !value.is_null()),
         is_error: result.is_error.unwrap_or_default(),
         pending: None,
+        guarded: None,
     }
 }
 
@@ -143,6 +144,7 @@ mod tests {
             structured_content: Some(json!({"a": 1})),
             is_error: true,
             pending: None,
+            guarded: None,
         };
         assert_eq!(output(result(ours.clone())), ours);
     }

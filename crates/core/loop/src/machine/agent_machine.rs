@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, Budget, CallState, CompletionRequest, ContentBlock, ContextRecord,
-    Effect, LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId,
-    RunInput, RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage,
+    Effect, GuardPoint, LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent,
+    RunId, RunInput, RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage,
     ToolDefinition, Tree,
 };
 use rust_decimal::Decimal;
@@ -87,6 +87,7 @@ impl AgentMachine {
             signed: false,
         };
         conversation.push(prompt);
+        let unguarded = u32::from(agent.guards_at(GuardPoint::Input).next().is_some());
         let mut machine = Self {
             state: RunState {
                 doubt: None,
@@ -115,6 +116,7 @@ impl AgentMachine {
                 observations: 0,
                 scope: 0,
                 stage: Stage::TakeInput { closing: false },
+                unguarded,
                 turn: 0,
                 tool_calls: 0,
                 calls: Vec::new(),
@@ -407,7 +409,7 @@ impl AgentMachine {
         if let Stage::TakeInput { closing } = &mut self.state.stage {
             *closing = false;
         }
-        self.push(message);
+        self.push_said(message);
         Ok(())
     }
 

@@ -2,13 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CallState, CompletionResponse, ContentBlock, ExitReason, FailureKind, Message, PendingCall,
-    Role, RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall, is_call_id, made_call_id,
+    CallState, CompletionResponse, ContentBlock, ExitReason, FailureKind, GuardEnd, GuardPoint,
+    Message, PendingCall, Role, RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall,
+    is_call_id, made_call_id,
 };
 
 use crate::{
     AgentMachine,
-    machine::budget::{Room, Source},
+    machine::{
+        budget::{Room, Source},
+        call::is_unguarded,
+    },
 };
 
 /// How many answers in a row may ask to be continued before the run fails.
@@ -32,7 +36,12 @@ impl AgentMachine {
         self.state.budget.again = 0;
         let lowered = self.settle_call(&response.usage, response.cost_usd);
         self.leave_answer();
-        let text = Some(response.message.text()).filter(|text| !text.is_empty());
+        if let Some(guarded) = &response.guarded {
+            self.tell_guarded(GuardPoint::Output, guarded, None);
+        }
+        // Nobody is shown what a person has to release.
+        let is_asked = matches!(end_of(&response), GuardEnd::Ask(_));
+        let text = Some(response.message.text()).filter(|text| !text.is_empty() && !is_asked);
         self.spend(&response.usage, response.cost_usd);
         self.spend_on_failures(response.spent_before.as_deref());
         let event = RunEvent::ModelResponded {
@@ -174,29 +183,43 @@ impl AgentMachine {
             usage,
             stop_reason,
             mismatch,
+            guarded,
             ..
         } = response;
+        let end = guarded.map(|guarded| guarded.end).unwrap_or_default();
         self.state.context.overflowed = false;
         self.state.doubt = None;
         // What an answer that goes on said before is a part of it.
         let is_silent = text.is_none() && self.state.context.continuations == 0;
-        if text.is_some() {
+        if text.is_some() && end.is_pass() {
             self.state.last_text = text;
         }
         self.take_ids(&mut message.content);
-        self.state.calls = pending_calls(&message.content);
+        let first = match self.state.agent.guards_calls() {
+            true => CallState::Unguarded,
+            false => CallState::Unjudged,
+        };
+        self.state.calls = pending_calls(&message.content, &first);
         if !message.content.is_empty() {
             self.push(message);
         }
         if usage.total() > 0 {
             self.count_reported(&usage);
         }
+        let is_last = self.state.calls.is_empty()
+            && !matches!(
+                stop_reason,
+                StopReason::MaxTokens | StopReason::PauseTurn | StopReason::Compaction
+            );
+        if let (GuardEnd::Ask(reason), false) = (&end, is_last) {
+            self.withhold_answer(reason);
+        }
         if !self.state.calls.is_empty() {
             self.state.context.continuations = 0;
             if stop_reason == StopReason::MaxTokens {
                 self.refuse_cut_call();
             }
-            self.state.stage = Stage::JudgeCalls;
+            self.begin_calls(now);
             return;
         }
         let turn = self.state.turn;
@@ -209,6 +232,9 @@ impl AgentMachine {
             StopReason::PauseTurn | StopReason::Compaction => self.continue_answer(now),
             _ => {
                 self.state.context.continuations = 0;
+                if !self.passes_guards(end, now) {
+                    return;
+                }
                 match mismatch {
                     Some(reason) => self.reject_answer(reason, now),
                     None if is_silent && self.state.mismatches < MOST_MISMATCHES => {
@@ -225,6 +251,21 @@ impl AgentMachine {
                 }
             }
         }
+    }
+
+    /// The model asked for calls: guards and hooks look at them where there are any, and then the policy.
+    fn begin_calls(&mut self, now: DateTime<Utc>) {
+        if !self.state.agent.guards_calls() {
+            self.state.stage = Stage::JudgeCalls;
+            return;
+        }
+        self.state.stage = Stage::Tools;
+        for index in self.positions(is_unguarded) {
+            if let Some(refusal) = self.refusal(index) {
+                self.refuse_call(index, &refusal);
+            }
+        }
+        self.settle(now);
     }
 
     /// The answer was cut at so many tokens, which is where the budget ended: it goes on if there is more.
@@ -339,7 +380,13 @@ pub(crate) fn answer_again(what: &str) -> String {
     format!("{what}. Answer again, with nothing but JSON that fits.")
 }
 
-fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {
+/// What guards make of an answer.
+fn end_of(response: &CompletionResponse) -> GuardEnd {
+    let guarded = response.guarded.as_ref();
+    guarded.map_or(GuardEnd::Pass, |guarded| guarded.end.clone())
+}
+
+fn pending_calls(content: &[ContentBlock], state: &CallState) -> Vec<PendingCall> {
     let asked = content.iter().filter_map(|block| match block {
         ContentBlock::ToolUse {
             id, name, input, ..
@@ -352,9 +399,11 @@ fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {
             call,
             position,
             edited: false,
+            replaced: false,
+            doubt: None,
             tickets: 0,
             rounds: 0,
-            state: CallState::Unjudged,
+            state: state.clone(),
             in_flight: None,
         })
         .collect()

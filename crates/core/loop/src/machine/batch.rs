@@ -2,15 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError,
-    RunEvent, Stage, StepFailure, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
+    ASK_PERSON, CallState, ExitReason, FailureKind, GuardEnd, GuardPoint, OnUnknownOutcome,
+    Pending, PermissionDecision, RunError, RunEvent, Stage, StepFailure, ToolCall, ToolEffects,
+    ToolOutput, ToolResultBlock,
 };
 
 use crate::{
     AgentMachine,
     machine::call::{
-        CallEvent, has_own_call, is_moving, is_open, is_running, is_unjudged, is_unknown,
-        is_waiting,
+        CallEvent, has_own_call, is_moving, is_open, is_running, is_unguarded, is_unjudged,
+        is_unknown, is_waiting,
     },
 };
 
@@ -30,7 +31,7 @@ impl AgentMachine {
                 self.refuse_call(index, &refusal);
                 continue;
             }
-            match decision {
+            match self.doubted(index, decision) {
                 PermissionDecision::Deny(reason) => {
                     self.refuse_call(index, &format!("denied: {reason}"));
                 }
@@ -58,8 +59,17 @@ impl AgentMachine {
         self.settle(now);
     }
 
+    /// What is done about a call where guards have a person asked about it, too.
+    fn doubted(&self, index: usize, decision: PermissionDecision) -> PermissionDecision {
+        let slot = self.state.calls.get(index);
+        match slot.and_then(|slot| slot.doubt.clone()) {
+            Some(doubt) => decision.and(PermissionDecision::Ask(doubt)),
+            None => decision,
+        }
+    }
+
     /// What a call is answered with that is not made, whatever its policy says.
-    fn refusal(&self, index: usize) -> Option<String> {
+    pub(crate) fn refusal(&self, index: usize) -> Option<String> {
         self.too_many(index)
             .or_else(|| self.unlisted(index))
             .or_else(|| self.no_child(index))
@@ -95,8 +105,10 @@ impl AgentMachine {
     /// Counts the calls made so far and those that may still be made in this turn.
     fn is_out_of_calls(&self) -> bool {
         // One that has started a run is counted already.
-        let is_pending =
-            |state: &CallState| is_running(state) || is_waiting(state) && !is_unjudged(state);
+        let is_pending = |state: &CallState| {
+            let is_undecided = is_unjudged(state) || is_unguarded(state);
+            is_running(state) || is_waiting(state) && !is_undecided
+        };
         let taken = u32::try_from(self.calls_in(is_pending).count())
             .unwrap_or(u32::MAX)
             .saturating_add(self.state.tool_calls);
@@ -113,7 +125,14 @@ impl AgentMachine {
         result: Result<ToolOutput, StepFailure>,
         now: DateTime<Utc>,
     ) {
-        let result = match result {
+        if let Ok(output) = &result
+            && let Some(guarded) = &output.guarded
+        {
+            let slot = self.state.calls.get(index);
+            let id = slot.map(|slot| slot.call.id.clone());
+            self.tell_guarded(GuardPoint::Result, &guarded.clone(), id.as_deref());
+        }
+        let result = match result.map(held_back) {
             Err(failure)
                 if failure.kind == FailureKind::NotApproved && self.state.ending.is_none() =>
             {
@@ -252,6 +271,10 @@ impl AgentMachine {
         if self.state.overdue.is_some() {
             return;
         }
+        if self.judges_next() {
+            self.state.stage = Stage::JudgeCalls;
+            return;
+        }
         if self.calls_in(is_open).next().is_none() {
             self.push_results();
             let turn = self.state.turn;
@@ -263,6 +286,11 @@ impl AgentMachine {
         if self.state.halt.is_some() {
             self.wait_for_people(now);
         }
+    }
+
+    /// Whether guards and hooks have let calls pass, and look at no other.
+    fn judges_next(&self) -> bool {
+        self.calls_in(is_unjudged).next().is_some() && self.calls_in(is_unguarded).next().is_none()
     }
 
     pub(crate) fn stop_waiting(&mut self, now: DateTime<Utc>) {
@@ -316,6 +344,9 @@ impl AgentMachine {
         let mut content = output.content;
         if slot.edited {
             content.insert(0, ToolCall::note_of_change(&slot.call.input));
+        } else if slot.replaced {
+            let note = ToolCall::note_of_change_by("a guard or a hook", &slot.call.input);
+            content.insert(0, note);
         }
         let result = event(ToolResultBlock {
             tool_use_id: slot.call.id.clone(),
@@ -345,6 +376,17 @@ impl AgentMachine {
             .filter(|(_, slot)| wanted(&slot.state))
             .map(|(index, _)| index)
             .collect()
+    }
+}
+
+/// A result that guards have a person asked about, as what the call waits for.
+fn held_back(mut output: ToolOutput) -> ToolOutput {
+    match output.guarded.take().map(|guarded| guarded.end) {
+        Some(GuardEnd::Ask(reason)) => ToolOutput::pending(Pending::Withheld {
+            output: Box::new(output),
+            reason,
+        }),
+        _ => output,
     }
 }
 

@@ -29,7 +29,7 @@ impl AgentMachine {
             return;
         }
         for message in queued {
-            self.push(Message::user(message.text));
+            self.push_said(Message::user(message.text));
         }
         self.begin_turn(now);
     }
@@ -42,11 +42,15 @@ impl AgentMachine {
         self.state.queued.push(message);
     }
 
-    /// Goes on to the next model call, unless a limit is met. If the run is handed over, or is to adopt the current
-    /// definition, that is done first.
+    /// Goes on to the next model call, unless a limit is met. If the run is handed over, is to adopt the current
+    /// definition, or has messages that guards have not seen, that is done first.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
         if self.state.handover.is_some() || self.state.upgrade.is_some() {
             self.state.stage = Stage::Upgrade;
+            return;
+        }
+        if self.has_unguarded() {
+            self.state.stage = Stage::GuardInput;
             return;
         }
         match self.met_limit(now) {

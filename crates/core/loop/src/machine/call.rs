@@ -1,10 +1,15 @@
-//! Where a call of the turn stands: the table of its states. A call begins as unjudged.
+//! Where a call of the turn stands: the table of its states. A call begins as unguarded where there are guards or hooks of
+//! calls, and as unjudged elsewhere.
 
 use neuron_types::{Asking, CallState, ToolResultBlock};
 
 /// What happens to a call.
 #[derive(Debug, Clone)]
 pub(crate) enum CallEvent {
+    /// Guards and hooks let it pass: the policy is asked next.
+    Guarded,
+    /// A person put in other arguments, at which guards and hooks are to look.
+    Edited,
     /// It may be made: the policy says so, or a person does or did.
     Allowed,
     /// A person is asked about it in this way, once it is known what it would do.
@@ -28,6 +33,8 @@ pub(crate) enum CallEvent {
 impl CallEvent {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
+            Self::Guarded => "guarded",
+            Self::Edited => "edited",
             Self::Allowed => "allowed",
             Self::Doubted(_) => "doubted",
             Self::TicketOpened => "ticket opened",
@@ -44,10 +51,15 @@ impl CallEvent {
 /// The table: the state that a call of this one comes to; `None` if that does not happen to it.
 pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     use CallState::{
-        Asked, Delegated, Done, Inquiring, Previewing, Ready, Running, Unjudged, Unknown, Unseen,
+        Asked, Delegated, Done, Guarding, Inquiring, Previewing, Ready, Running, Unguarded,
+        Unjudged, Unknown, Unseen,
     };
     let next = match (state, event) {
-        (Unjudged | Running | Asked, CallEvent::Allowed) => Ready,
+        (Unguarded, CallEvent::Started) => Guarding,
+        (Guarding, CallEvent::Left) => Unguarded,
+        (Guarding, CallEvent::Guarded) => Unjudged,
+        (Asked, CallEvent::Edited) => Unguarded,
+        (Unjudged | Guarding | Running | Asked, CallEvent::Allowed) => Ready,
         (Unjudged | Running, CallEvent::Doubted(asking)) => Unseen(asking),
         (Unjudged | Running | Previewing(_) | Inquiring(_), CallEvent::TicketOpened) => Asked,
         (Ready, CallEvent::Started) => Running,
@@ -63,7 +75,8 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
             CallEvent::Answered(result),
         ) => Done(result),
         (
-            Unjudged | Ready | Running | Delegated | Unseen(_) | Previewing(_) | Asked,
+            Unguarded | Guarding | Unjudged | Ready | Running | Delegated | Unseen(_)
+            | Previewing(_) | Asked,
             CallEvent::Refused(result),
         ) => Done(result),
         _ => return None,
@@ -74,6 +87,8 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
 /// What a state is called in an error.
 pub(crate) const fn name(state: &CallState) -> &'static str {
     match state {
+        CallState::Unguarded => "unguarded",
+        CallState::Guarding => "guarding",
         CallState::Unjudged => "unjudged",
         CallState::Ready => "ready",
         CallState::Running => "running",
@@ -102,7 +117,15 @@ pub(crate) const fn is_running(state: &CallState) -> bool {
 
 /// A [call of the loop's own](neuron_types::StepId::OWN_CALLS) is in flight for it.
 pub(crate) const fn has_own_call(state: &CallState) -> bool {
-    matches!(state, CallState::Previewing(_) | CallState::Inquiring(_))
+    matches!(
+        state,
+        CallState::Guarding | CallState::Previewing(_) | CallState::Inquiring(_)
+    )
+}
+
+/// Guards and hooks have not let it pass yet.
+pub(crate) const fn is_unguarded(state: &CallState) -> bool {
+    matches!(state, CallState::Unguarded | CallState::Guarding)
 }
 
 pub(crate) const fn is_in_flight(state: &CallState) -> bool {

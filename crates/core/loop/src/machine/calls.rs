@@ -26,7 +26,7 @@ impl AgentMachine {
         call::tests::note(was, what);
         slot.in_flight = match state {
             CallState::Running => Some(slot.position),
-            CallState::Previewing(_) | CallState::Inquiring(_) => {
+            CallState::Guarding | CallState::Previewing(_) | CallState::Inquiring(_) => {
                 self.state.own_calls = self.state.own_calls.saturating_add(1);
                 Some(own)
             }

@@ -11,7 +11,10 @@ use neuron_types::{
 
 use crate::{
     AgentMachine,
-    machine::{agent_machine::scope_of, answer::answer_again, budget::Room, tickets::after},
+    machine::{
+        agent_machine::scope_of, answer::answer_again, budget::Room, guards::reasons,
+        tickets::after,
+    },
 };
 
 impl AgentMachine {
@@ -52,7 +55,7 @@ impl AgentMachine {
     }
 
     /// Nothing goes on until a person decides.
-    fn halt(&mut self, reason: HaltReason, now: DateTime<Utc>) {
+    pub(crate) fn halt(&mut self, reason: HaltReason, now: DateTime<Utc>) {
         if self.state.halt.is_some() {
             // What a person is asked already has to be decided first.
             return;
@@ -85,6 +88,18 @@ impl AgentMachine {
                 "a step of the run gave up",
                 format!("{kind}: {message}"),
                 choices_of_failure(&self.state.agent),
+            ),
+            HaltReason::Input(doubted) => (
+                TicketKind::Guard,
+                "a guard asks about what the model is to read",
+                self.shown_input(doubted),
+                Choice::listed(TicketKind::Guard),
+            ),
+            HaltReason::Output(reason) => (
+                TicketKind::Guard,
+                "a guard asks about the answer",
+                self.shown_output(reason),
+                Choice::listed(TicketKind::Guard),
             ),
             HaltReason::Limit(limit) => (
                 TicketKind::Budget,
@@ -249,6 +264,14 @@ impl AgentMachine {
     pub(crate) fn go_on_as_chosen(&mut self, halt: Halt, choice: Option<&str>, now: DateTime<Utc>) {
         let kind = match halt.reason {
             HaltReason::Limit(_) => TicketKind::Budget,
+            HaltReason::Input(doubted) => {
+                let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
+                return self.decide_on_input(doubted, choice.ok(), now);
+            }
+            HaltReason::Output(reason) => {
+                let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
+                return self.decide_on_output(reason, choice.ok(), now);
+            }
             _ => TicketKind::Failure,
         };
         match Choice::parse(kind, choice.unwrap_or_default()) {
@@ -309,7 +332,7 @@ impl AgentMachine {
     /// Goes on where the run was when a limit was reached.
     fn resume_halted(&mut self, now: DateTime<Utc>) {
         match self.state.stage {
-            Stage::ReviewContext => self.begin_turn(now),
+            Stage::ReviewContext | Stage::GuardInput => self.begin_turn(now),
             Stage::Tools => self.settle(now),
             _ => {}
         }
@@ -320,6 +343,10 @@ impl AgentMachine {
         match reason {
             HaltReason::Failure(RunError { kind, message }) => self.fail(kind, message, now),
             HaltReason::Limit(limit) => self.end(limit, None),
+            HaltReason::Input(doubted) => {
+                self.fail(FailureKind::Guardrail, reasons(&doubted), now);
+            }
+            HaltReason::Output(reason) => self.fail(FailureKind::Guardrail, reason, now),
             _ => self.fail(FailureKind::Internal, "the run stopped".to_owned(), now),
         }
     }

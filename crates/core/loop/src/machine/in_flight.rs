@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CallState, Effect, Outcome, PendingCall, Preview, RunEvent, Stage, Step,
-    StepFailure, ToolCall, ToolDefinition, ToolEffects, VerifyOutcome,
+    ActivityOptions, CallState, Effect, GuardOutcome, Outcome, PendingCall, Preview, RunEvent,
+    Stage, Step, StepFailure, ToolCall, ToolDefinition, ToolEffects, VerifyOutcome,
 };
 
 use crate::{
@@ -27,6 +27,7 @@ impl AgentMachine {
             .filter_map(|(open, position)| self.verification(open, position))
             .collect();
         steps.extend(self.due().filter_map(|slot| match &slot.state {
+            CallState::Unguarded => Some(self.guarding_of(slot, positions.next()?)),
             CallState::Unknown(_) => Some(self.question(slot, positions.next()?)),
             CallState::Unseen(_) => Some(self.preview_of(slot, positions.next()?)),
             _ => match self.starts(slot) {
@@ -46,7 +47,8 @@ impl AgentMachine {
 
     /// The calls for which a step starts now.
     fn due(&self) -> impl Iterator<Item = &PendingCall> {
-        let unknown = self.calls_in(|state| matches!(state, CallState::Unknown(_)));
+        let unknown =
+            self.calls_in(|state| matches!(state, CallState::Unguarded | CallState::Unknown(_)));
         let unseen = self.unheld();
         let unseen = unseen.filter(|slot| matches!(slot.state, CallState::Unseen(_)));
         let due = unknown.chain(unseen).chain(self.startable());
@@ -96,6 +98,7 @@ impl AgentMachine {
             start_to_close_timeout: at_most,
             retry_policy: agent.step_retry_policy(),
             activity: agent.activity.clone(),
+            guards: Vec::new(),
             ..self.model_options()
         }
     }
@@ -113,7 +116,10 @@ impl AgentMachine {
         let may_be_due = |state: &CallState| {
             matches!(
                 state,
-                CallState::Unknown(_) | CallState::Unseen(_) | CallState::Ready
+                CallState::Unguarded
+                    | CallState::Unknown(_)
+                    | CallState::Unseen(_)
+                    | CallState::Ready
             )
         };
         let mut slots = self.state.calls.iter();
@@ -126,7 +132,7 @@ impl AgentMachine {
     pub(crate) fn started(&mut self, now: DateTime<Utc>) {
         match self.phase() {
             Phase::Calling => self.state.in_flight = Some(MODEL_CALL),
-            Phase::Adopting => self.state.in_flight = Some(self.next_own_call()),
+            Phase::Adopting | Phase::Guarding => self.state.in_flight = Some(self.next_own_call()),
             _ => self.turn_started(now),
         }
     }
@@ -182,6 +188,7 @@ impl AgentMachine {
         if state.in_flight == Some(position) {
             return Some(match state.stage {
                 Stage::Upgrade => Purpose::Definition,
+                Stage::GuardInput => Purpose::Input,
                 _ => Purpose::Answer,
             });
         }
@@ -214,6 +221,17 @@ impl AgentMachine {
                 self.definition_found(Ok(found), now);
             }
             (Purpose::Definition, Err(failure)) => self.definition_found(Err(failure), now),
+            (Purpose::Input, Ok(Outcome::Guard(GuardOutcome::Input(guarded)))) => {
+                self.input_guarded(Ok(guarded), now);
+            }
+            (Purpose::Input, Err(failure)) => self.input_guarded(Err(failure), now),
+            (
+                Purpose::Call(index, CallState::Guarding),
+                Ok(Outcome::Guard(GuardOutcome::Call(guarded))),
+            ) => self.call_guarded(index, Ok(guarded), now),
+            (Purpose::Call(index, CallState::Guarding), Err(failure)) => {
+                self.call_guarded(index, Err(failure), now);
+            }
             (Purpose::Decision, Ok(Outcome::Verify(outcome))) => {
                 self.decided(position, outcome, now)?;
             }
@@ -269,6 +287,8 @@ enum Purpose {
     Answer,
     /// It finds the current definition of the agent.
     Definition,
+    /// Guards look at messages in it.
+    Input,
     /// It finds out whose a decision is.
     Decision,
     /// It makes the call at this place in the batch, or finds something out about it, as the call's state says.

@@ -11,6 +11,7 @@ mod calls;
 pub(crate) mod context;
 pub(crate) mod decisions;
 mod edited;
+mod guards;
 mod halts;
 mod handoffs;
 mod in_flight;

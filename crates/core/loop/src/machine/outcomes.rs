@@ -172,7 +172,17 @@ impl AgentMachine {
             slot.call.preview = seen;
             slot.call.approval = Some(Box::new(approval.beside(&slot.call.input)));
         }
-        self.call(index, CallEvent::Allowed);
+        // Guards and hooks look at what a person made of it.
+        let is_other = open.ticket.args.as_ref() != self.input_of(index);
+        let event = match is_other && self.state.agent.guards_calls() {
+            true => CallEvent::Edited,
+            false => CallEvent::Allowed,
+        };
+        self.call(index, event);
+    }
+
+    fn input_of(&self, index: usize) -> Option<&Value> {
+        self.state.calls.get(index).map(|slot| &slot.call.input)
     }
 
     /// What a call brings along that this decision has approved, together with those before it.
@@ -201,7 +211,11 @@ impl AgentMachine {
         if open.ticket.kind == TicketKind::Question {
             return self.answer_call(index, ToolOutput::text(choice));
         }
-        match Choice::parse(open.ticket.kind, &choice) {
+        let chosen = Choice::parse(open.ticket.kind, &choice);
+        if open.ticket.kind == TicketKind::Guard {
+            return self.decide_on_result(index, open.pending.as_ref(), chosen.ok());
+        }
+        match chosen {
             Ok(Choice::Happened(Some(result))) => {
                 self.answer_call(index, ToolOutput::from_value(result));
             }

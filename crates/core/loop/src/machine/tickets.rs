@@ -192,6 +192,7 @@ impl AgentMachine {
             TicketKind::Question | TicketKind::Form => "not answered: nobody answered in time",
             TicketKind::External => "no result: it did not come in time",
             TicketKind::UnknownOutcome => return self.leave_unknown(index, &open),
+            TicketKind::Guard => "withheld: nobody released the result in time",
             _ => "not called: nobody decided about it in time",
         };
         self.refuse_call(index, reason);

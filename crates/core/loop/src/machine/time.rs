@@ -80,7 +80,7 @@ impl AgentMachine {
             Stage::ReviewContext if self.waits_for_grant() => {}
             Stage::ReviewContext if self.state.halt.is_none() => self.left_review(spent),
             Stage::CallModel if self.state.halt.is_none() => self.left_model_call(),
-            Stage::Upgrade if self.state.halt.is_none() => self.left_finding(),
+            Stage::Upgrade | Stage::GuardInput if self.state.halt.is_none() => self.left_finding(),
             _ => {}
         }
         self.reach_limit(limit, now);

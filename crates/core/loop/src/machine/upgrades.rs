@@ -105,7 +105,7 @@ impl AgentMachine {
         // What came meanwhile is read with the next call too, unless the model goes on with its own answer.
         if self.takes_reminders() {
             for message in std::mem::take(&mut self.state.queued) {
-                self.push(Message::user(message.text));
+                self.push_said(Message::user(message.text));
             }
         }
         self.begin_turn(now);

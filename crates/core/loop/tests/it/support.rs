@@ -84,6 +84,7 @@ pub(crate) fn response(stop_reason: StopReason, content: Vec<ContentBlock>) -> C
         cost_usd: Some(Decimal::new(1, 2)),
         extra: None,
         mismatch: None,
+        guarded: None,
         spent_before: None,
     }
 }

@@ -13,9 +13,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
-    CallerSetting, Handoff, Limits, ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead,
-    RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects,
-    canonical_json, hex, json::millis, json::shared,
+    CallerSetting, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt, Priority,
+    Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall,
+    ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.
@@ -126,6 +126,12 @@ pub struct AgentSpec {
     /// n-th of them, counted from 1, has the [scope](StepId::scope) n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Vec<Self>>,
+    /// The guards of its runs, in the order in which they look.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<GuardSpec>,
+    /// Whether hooks are asked about its calls before anybody else is, so that people see what these made of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hooks_calls: bool,
     /// The agents that its runs may start. The tool of each is one of the [head](Self::head)'s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subagents: Vec<SubAgent>,
@@ -195,6 +201,8 @@ impl Default for AgentSpec {
             activity: ActivitySettings::default(),
             tool_settings: BTreeMap::new(),
             team: None,
+            guards: Vec::new(),
+            hooks_calls: false,
             subagents: Vec::new(),
             handoffs: Vec::new(),
             max_depth: MAX_DEPTH,
@@ -248,6 +256,13 @@ impl AgentSpec {
         self.head.models().chain(summarising)
     }
 
+    /// Returns the names of the guards of its runs that look here.
+    pub fn guards_at(&self, point: GuardPoint) -> impl Iterator<Item = &str> {
+        let at = self.guards.iter();
+        let at = at.filter(move |guard| guard.at.contains(&point));
+        at.map(|guard| guard.name.as_str())
+    }
+
     /// Returns what tells this definition from any other: `sha256:` and the SHA-256 of its
     /// [canonical JSON](canonical_json) in hexadecimal.
     #[must_use]
@@ -280,6 +295,7 @@ impl AgentSpec {
             root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
+            guards: self.names_of_guards(&[GuardPoint::Output]),
             priority: self.priority,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
@@ -287,6 +303,18 @@ impl AgentSpec {
             held: None,
             activity: self.activity.clone(),
         }
+    }
+
+    fn names_of_guards(&self, points: &[GuardPoint]) -> Vec<String> {
+        let looks = |guard: &&GuardSpec| points.iter().any(|point| guard.at.contains(point));
+        let guards = self.guards.iter().filter(looks);
+        guards.map(|guard| guard.name.clone()).collect()
+    }
+
+    /// Returns whether guards, or hooks, are asked about its calls before anybody else is.
+    #[must_use]
+    pub fn guards_calls(&self) -> bool {
+        self.hooks_calls || self.guards_at(GuardPoint::Call).next().is_some()
     }
 
     /// How failed model calls are retried, and for how long.
@@ -334,6 +362,7 @@ impl AgentSpec {
             root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
+            guards: self.names_of_guards(&[GuardPoint::Call, GuardPoint::Result]),
             priority: self.priority,
             effects: self.effects_of(&call.name),
             start_to_close_timeout: self.timeout_of(&call.name),

@@ -197,6 +197,18 @@ impl Message {
             .collect()
     }
 
+    /// Puts another text in the place of its text blocks: where the first of them was, or in front if it has none. The other
+    /// blocks stay.
+    pub fn replace_text(&mut self, text: impl Into<String>) {
+        let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+        let place = self.content.iter().position(is_text).unwrap_or(0);
+        self.content.retain(|block| !is_text(block));
+        self.content.insert(
+            place.min(self.content.len()),
+            ContentBlock::Text(text.into()),
+        );
+    }
+
     /// Which model gave this answer, as `provider/model`: known where the agent has several.
     #[must_use]
     pub fn answered_by(&self) -> Option<&str> {

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Message, Role, Spent, TokenUsage};
+use crate::{Guarded, Message, Role, Spent, TokenUsage};
 
 /// A model's answer to one [`CompletionRequest`](crate::CompletionRequest).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,10 @@ pub struct CompletionResponse {
     /// tool calls or was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<String>,
+    /// What guards said of the text, as the executor found; providers leave it at `None`. Where they had it replaced or
+    /// blocked, the message has what takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<Box<Guarded>>,
     /// What attempts at this call used and cost that failed before it was answered, as far as their providers said; the
     /// executor and the doors fill it in. `None` where none failed or nothing was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,6 +61,7 @@ impl Default for CompletionResponse {
             extra: None,
             left_out: Vec::new(),
             mismatch: None,
+            guarded: None,
             spent_before: None,
         }
     }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    Amount, DecidedAt, ExitReason, FailureKind, HandedConversation, RunError, RunId, RunPhase,
-    RunTags, Spent, StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
+    Amount, DecidedAt, ExitReason, FailureKind, GuardPoint, HandedConversation, RunError, RunId,
+    RunPhase, RunTags, Spent, StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 
 /// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what sets the run apart from
@@ -286,6 +286,22 @@ pub enum RunEvent {
         /// The [id](crate::Decision::id) of the decision.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<String>,
+    },
+    /// A guard did not let something pass as it was.
+    Guarded {
+        /// The turn.
+        turn: u32,
+        /// Where it looked.
+        point: GuardPoint,
+        /// The guard's name.
+        guard: String,
+        /// The name of its [verdict](crate::GuardVerdict).
+        verdict: String,
+        /// Why.
+        reason: String,
+        /// The id that the model gave the call, where it looked at one or at its result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call_id: Option<String>,
     },
     /// A ticket lapsed.
     ApprovalExpired {

@@ -4,6 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ExitReason, RunError};
 
+/// A message that guards found something in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubted {
+    /// Its place in the conversation.
+    pub message: usize,
+    /// Why.
+    pub reason: String,
+}
+
 /// A run that goes no further until a person decides about a ticket that is about no call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Halt {
@@ -22,4 +31,8 @@ pub enum HaltReason {
     Failure(RunError),
     /// A limit is reached.
     Limit(ExitReason),
+    /// Guards found something in messages that the model has not read.
+    Input(Vec<Doubted>),
+    /// Guards found something in the answer that the run would end with: why.
+    Output(String),
 }

@@ -66,6 +66,9 @@ pub struct RunState {
     pub scope: u16,
     /// What comes next.
     pub stage: Stage,
+    /// How many messages at the end of the conversation no guard has looked at.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unguarded: u32,
     /// Model calls so far.
     pub turn: u32,
     /// Tool calls made so far.
@@ -242,6 +245,8 @@ pub enum Stage {
         /// The model was done.
         closing: bool,
     },
+    /// Have guards look at the newest messages.
+    GuardInput,
     /// See whether the conversation has to shrink.
     ReviewContext,
     /// Call the model.
@@ -265,6 +270,12 @@ pub struct PendingCall {
     pub position: u32,
     /// A person changed its arguments.
     pub edited: bool,
+    /// Guards or hooks changed its arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaced: bool,
+    /// Guards have a person asked about it, whatever the policy says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Asking>,
     /// How many tickets were opened for it.
     pub tickets: u32,
     /// How often it asked a [form](crate::Pending::Form).
@@ -278,10 +289,14 @@ pub struct PendingCall {
     pub in_flight: Option<u32>,
 }
 
-/// Where a tool call stands. A step is in flight for one that is running, previewing or inquiring, and for no other.
+/// Where a tool call stands. A step is in flight for one that is guarding, running, previewing or inquiring, and for no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
+    /// Guards and hooks are to be asked first.
+    Unguarded,
+    /// Guards and hooks are being asked.
+    Guarding,
     /// The policy has not been asked.
     Unjudged,
     /// To be made.

@@ -167,7 +167,9 @@ impl RunStatus {
                 self.approvals.clear();
             }
             // Nobody who is waited for has answered.
-            RunEvent::SignalIgnored { .. } | RunEvent::CallExceeded { .. } => {}
+            RunEvent::SignalIgnored { .. }
+            | RunEvent::CallExceeded { .. }
+            | RunEvent::Guarded { .. } => {}
             RunEvent::ApprovalGiven { .. }
             | RunEvent::ApprovalRefused { .. }
             | RunEvent::ApprovalEscalated { .. } => {
@@ -471,6 +473,8 @@ pub enum BlockedKind {
     Form,
     /// A ticket of kind [`TicketKind::External`] is open.
     External,
+    /// A ticket of kind [`TicketKind::Guard`] is open.
+    Guard,
 }
 
 impl BlockedKind {
@@ -498,6 +502,7 @@ impl From<TicketKind> for BlockedKind {
             TicketKind::UnknownOutcome => Self::UnknownOutcome,
             TicketKind::Form => Self::Form,
             TicketKind::External => Self::External,
+            TicketKind::Guard => Self::Guard,
         }
     }
 }

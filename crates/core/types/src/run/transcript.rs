@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ContentBlock, ContentItem, ExitReason, FailureKind, HandedConversation, RunError, RunId,
-    StepFailure, Ticket, Verdict,
+    ContentBlock, ContentItem, ExitReason, FailureKind, GuardPoint, HandedConversation, RunError,
+    RunId, StepFailure, Ticket, Verdict,
 };
 
 /// What was said and done in a run so far, in the order in which it happened, the same on every engine.
@@ -190,6 +190,20 @@ pub enum TranscriptItem {
     LeftOut {
         /// What, each a sentence.
         what: Vec<String>,
+    },
+    /// A guard did not let something pass as it was.
+    Guarded {
+        /// Where it looked.
+        point: GuardPoint,
+        /// The guard's name.
+        guard: String,
+        /// The name of its [verdict](crate::GuardVerdict).
+        verdict: String,
+        /// Why.
+        reason: String,
+        /// The id that the model gave the call, where it looked at one or at its result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call_id: Option<String>,
     },
     /// The model call failed for good.
     ModelFailed {

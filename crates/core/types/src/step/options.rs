@@ -35,6 +35,9 @@ pub struct ActivityOptions {
     /// [`AgentSpec::bounds_of_call`](crate::AgentSpec::bounds_of_call).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Bounds>,
+    /// The guards that look at what it comes to. An executor that lacks one does not do it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<String>,
     /// Whose requests go first where those for one key wait for their turn.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub priority: Priority,
@@ -71,6 +74,7 @@ impl ActivityOptions {
             root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
+            guards: Vec::new(),
             priority: Priority::default(),
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Self::BEGINNING,

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::TicketKind;
 
-/// What a person chooses for a ticket of kind [failure](TicketKind::Failure), [budget](TicketKind::Budget) or
-/// [unknown outcome](TicketKind::UnknownOutcome).
+/// What a person chooses for a ticket of kind [failure](TicketKind::Failure), [budget](TicketKind::Budget),
+/// [unknown outcome](TicketKind::UnknownOutcome) or [guard](TicketKind::Guard).
 ///
 /// ```
 /// use neuron_types::{Choice, TicketKind};
@@ -32,6 +32,10 @@ pub enum Choice {
     },
     /// `happened` or `happened:JSON`: the call took effect, with this result if it is known.
     Happened(Option<Value>),
+    /// `release`: what a guard found something in goes on as it is.
+    Release,
+    /// `withhold`: it does not; the model reads that it was withheld.
+    Withhold,
     /// `end`: end the run.
     End,
 }
@@ -74,10 +78,15 @@ impl Choice {
                 .map(|result| Self::Happened(Some(result)))
                 .map_err(|error| format!("what stands behind \"happened:\" is not JSON: {error}")),
             (
-                TicketKind::Failure | TicketKind::Budget | TicketKind::UnknownOutcome,
+                TicketKind::Failure
+                | TicketKind::Budget
+                | TicketKind::UnknownOutcome
+                | TicketKind::Guard,
                 "end",
                 None,
             ) => Ok(Self::End),
+            (TicketKind::Guard, "release", None) => Ok(Self::Release),
+            (TicketKind::Guard, "withhold", None) => Ok(Self::Withhold),
             _ => Err(unknown()),
         }
     }
@@ -91,6 +100,8 @@ impl fmt::Display for Choice {
             Self::Extend { key, by } => write!(f, "extend:{key}={by}"),
             Self::Happened(None) => f.write_str("happened"),
             Self::Happened(Some(result)) => write!(f, "happened:{result}"),
+            Self::Release => f.write_str("release"),
+            Self::Withhold => f.write_str("withhold"),
             Self::End => f.write_str("end"),
         }
     }
@@ -101,6 +112,7 @@ const fn forms(kind: TicketKind) -> &'static [&'static str] {
         TicketKind::Failure => &["retry", "retry:MODEL", "end"],
         TicketKind::Budget => &["extend:KEY=VALUE", "end"],
         TicketKind::UnknownOutcome => &["happened", "happened:JSON", "retry", "end"],
+        TicketKind::Guard => &["release", "withhold", "end"],
         TicketKind::Call | TicketKind::Question | TicketKind::Form | TicketKind::External => &[],
     }
 }

@@ -25,11 +25,13 @@ pub enum TicketKind {
     Form,
     /// The result of a deferred tool, which comes from elsewhere.
     External,
+    /// A guard found something in a message, a result or an answer: does it go on?
+    Guard,
 }
 
 impl TicketKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Call,
         Self::Question,
         Self::Failure,
@@ -37,6 +39,7 @@ impl TicketKind {
         Self::UnknownOutcome,
         Self::Form,
         Self::External,
+        Self::Guard,
     ];
 
     /// Returns the kind as it stands in JSON.
@@ -50,6 +53,7 @@ impl TicketKind {
             Self::UnknownOutcome => "unknown_outcome",
             Self::Form => "form",
             Self::External => "external",
+            Self::Guard => "guard",
         }
     }
 
@@ -58,7 +62,7 @@ impl TicketKind {
     pub const fn is_about_call(self) -> bool {
         matches!(
             self,
-            Self::Call | Self::UnknownOutcome | Self::Form | Self::External
+            Self::Call | Self::UnknownOutcome | Self::Form | Self::External | Self::Guard
         )
     }
 }

@@ -68,7 +68,10 @@ impl Ticket {
             },
             (TicketKind::Question, Verdict::Choose) => self.check_listed(chosen(decision)?),
             (
-                TicketKind::Failure | TicketKind::Budget | TicketKind::UnknownOutcome,
+                TicketKind::Failure
+                | TicketKind::Budget
+                | TicketKind::UnknownOutcome
+                | TicketKind::Guard,
                 Verdict::Choose,
             ) => self.check_choice(chosen(decision)?),
             (TicketKind::Form, Verdict::Answer) => self.check_answers(decision.args.as_ref()),
@@ -130,7 +133,7 @@ const fn taken_by(kind: TicketKind) -> &'static str {
     match kind {
         TicketKind::Call => "approve or deny",
         TicketKind::Question => "answer, choose or deny",
-        TicketKind::Failure | TicketKind::Budget => "choose",
+        TicketKind::Failure | TicketKind::Budget | TicketKind::Guard => "choose",
         TicketKind::UnknownOutcome => "choose or deny",
         TicketKind::Form => "answer or deny",
         TicketKind::External => "complete or deny",

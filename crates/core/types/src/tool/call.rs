@@ -23,6 +23,9 @@ pub struct ToolCall {
     /// What people decided about it, if they were asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<Approval>>,
+    /// Whether hooks were asked about it already, in a step of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooked: bool,
 }
 
 impl ToolCall {
@@ -36,12 +39,19 @@ impl ToolCall {
             resumed: None,
             preview: None,
             approval: None,
+            hooked: false,
         }
     }
 
     /// Returns what the model reads before the result of a call whose arguments a person changed to these.
     #[must_use]
     pub fn note_of_change(input: &Value) -> ContentItem {
-        ContentItem::Text(format!("[a person changed the arguments to {input}]"))
+        Self::note_of_change_by("a person", input)
+    }
+
+    /// As [`note_of_change`](Self::note_of_change), where this one changed them.
+    #[must_use]
+    pub fn note_of_change_by(who: &str, input: &Value) -> ContentItem {
+        ContentItem::Text(format!("[{who} changed the arguments to {input}]"))
     }
 }

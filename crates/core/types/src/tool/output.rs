@@ -5,7 +5,7 @@ use std::any::Any;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ContentItem, Pending};
+use crate::{ContentItem, Guarded, Pending};
 
 /// What a call came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,10 @@ pub struct ToolOutput {
     /// The call has no result yet: what it waits for. The rest is not read then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
+    /// What guards said of it, as the executor found; tools leave it at `None`. Where they had it replaced or blocked, the
+    /// rest is what the model reads instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<Box<Guarded>>,
 }
 
 impl ToolOutput {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::ToolOutput;
+
 /// What a call waits for that was made and has no result yet. A ticket is opened for it, and no step stays open meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,6 +29,13 @@ pub enum Pending {
         /// What the call is to be handed again, as it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<Value>,
+    },
+    /// Guards found something in the result, which a person has to release.
+    Withheld {
+        /// The result.
+        output: Box<ToolOutput>,
+        /// Why.
+        reason: String,
     },
 }
 

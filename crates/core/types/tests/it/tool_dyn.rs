@@ -103,6 +103,7 @@ fn plot() -> ToolOutput {
             },
         }],
         structured_content: Some(json!({"points": 3})),
+        guarded: None,
         is_error: true,
         pending: None,
     }

@@ -267,6 +267,20 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
             agent: agent.clone(),
             text: prompt.clone(),
         },
+        RunEvent::Guarded {
+            point,
+            guard,
+            verdict,
+            reason,
+            call_id,
+            ..
+        } => TranscriptItem::Guarded {
+            point: *point,
+            guard: guard.clone(),
+            verdict: verdict.clone(),
+            reason: reason.clone(),
+            call_id: call_id.clone(),
+        },
         RunEvent::MessageReceived { text } => TranscriptItem::Message { text: text.clone() },
         RunEvent::ApprovalRequested { ticket, .. } => TranscriptItem::Ticket {
             ticket: ticket.clone(),

@@ -169,6 +169,7 @@ impl Provider for RoomModel {
                 cost_usd: None,
                 extra: None,
                 mismatch: None,
+                guarded: None,
                 spent_before: None,
             }),
             Act::Hang => std::future::pending().await,

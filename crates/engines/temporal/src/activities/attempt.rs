@@ -83,6 +83,7 @@ impl Attempts {
                     root: terms.root.clone(),
                     allow: terms.allow.clone(),
                     bounds: terms.bounds.clone(),
+                    guards: terms.guards.clone(),
                     priority: terms.priority,
                     attempt: info.attempt.saturating_add(terms.life.failed_attempts()),
                     timeout: terms.timeout(),

@@ -52,6 +52,9 @@ pub(crate) struct Terms {
     /// What the run is held to, as far as it is about the tool of the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) bounds: Vec<Bounds>,
+    /// The guards that look at what it comes to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) guards: Vec<String>,
     /// Whose requests go first.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub(crate) priority: Priority,
@@ -90,6 +93,7 @@ impl Terms {
             root: options.root.clone(),
             allow: options.allow.clone(),
             bounds: options.bounds.clone(),
+            guards: options.guards.clone(),
             priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),

@@ -208,6 +208,7 @@ mod tests {
             root: None,
             allow: Vec::new(),
             bounds: Vec::new(),
+            guards: Vec::new(),
             priority: neuron_types::Priority::Interactive,
             effects,
             start_to_close_timeout: Duration::from_secs(5), // Only compared, never waited for.

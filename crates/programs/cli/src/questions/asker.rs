@@ -292,7 +292,8 @@ impl Asker {
             | RunEvent::MessageReceived { .. }
             | RunEvent::ApprovalEscalated { .. }
             | RunEvent::Upgraded { .. }
-            | RunEvent::HandedOver { .. } => {}
+            | RunEvent::HandedOver { .. }
+            | RunEvent::Guarded { .. } => {}
             // The answer was not taken: the question is put again.
             RunEvent::ApprovalRefused { ticket, .. } => {
                 if let Some((ticket, waited)) = self.sent.remove(ticket) {

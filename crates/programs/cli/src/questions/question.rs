@@ -76,6 +76,10 @@ pub(crate) fn ask(
         TicketKind::External => {
             format!("{who} waits for the result of {subject}, ticket {id}")
         }
+        TicketKind::Guard => {
+            let reason = shown::line(&ticket.reason);
+            format!("{who} asks for ticket {id}, may it go on? {reason}:")
+        }
         TicketKind::Failure | TicketKind::Budget => {
             let reason = shown::line(&ticket.reason);
             format!("{who} asks for ticket {id}, what now? {reason}:")

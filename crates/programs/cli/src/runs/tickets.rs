@@ -20,7 +20,10 @@ pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &Ticket) -> St
         TicketKind::Question => vec![typed("answer", " TEXT"), typed("deny", "")],
         TicketKind::Form => vec![typed("answer", " JSON"), typed("deny", "")],
         TicketKind::External => vec![typed("complete", " JSON --token TOKEN"), typed("deny", "")],
-        TicketKind::Failure | TicketKind::Budget | TicketKind::UnknownOutcome => ticket
+        TicketKind::Failure
+        | TicketKind::Budget
+        | TicketKind::UnknownOutcome
+        | TicketKind::Guard => ticket
             .choices
             .iter()
             .map(|choice| typed("decide", &format!(" {}", shown::shell_word(choice))))

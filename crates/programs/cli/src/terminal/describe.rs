@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_executor::{ProgressReport, RetryNotice};
 use neuron_types::{
-    Amount, ExitReason, FailureKind, HandedConversation, RecordedEvent, RunError, RunEvent,
-    RunPhase, StepId, StopReason, Ticket, TokenUsage, Verdict,
+    Amount, ExitReason, FailureKind, GuardPoint, HandedConversation, RecordedEvent, RunError,
+    RunEvent, RunPhase, StepId, StopReason, Ticket, TokenUsage, Verdict,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -107,6 +107,13 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             format!("answer rejected: {}", shown::line(reason))
         }
         RunEvent::LeftOut { what, .. } => left_out(what),
+        RunEvent::Guarded {
+            point,
+            guard,
+            verdict,
+            reason,
+            ..
+        } => guarded(*point, guard, verdict, reason),
         RunEvent::ModelFailed { failure, .. } => {
             format!("model failed: {}", shown::line(&failure.to_string()))
         }
@@ -249,7 +256,13 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
     }
 }
 
-/// A run that adopted the current definition of its agent.
+/// What a guard said.
+pub(crate) fn guarded(point: GuardPoint, guard: &str, verdict: &str, reason: &str) -> String {
+    let (guard, verdict) = (shown::line(guard), shown::line(verdict));
+    let reason = shown::short_line(reason, SHORT);
+    format!("guard {guard} at {point}: {verdict}: {reason}")
+}
+
 /// A run that goes on as another agent.
 pub(crate) fn handed_over(
     from: &str,
@@ -273,6 +286,7 @@ pub(crate) fn handed_over(
     )
 }
 
+/// A run that adopted the current definition of its agent.
 pub(crate) fn upgraded(changes: &[String], by: Option<&str>) -> String {
     let by = by.map(|by| format!(" (by {})", shown::line(by)));
     let by = by.unwrap_or_default();

@@ -304,6 +304,13 @@ fn happened(item: &TranscriptItem) -> String {
             format!("answer rejected: {}", shown::line(reason))
         }
         TranscriptItem::LeftOut { what } => describe::left_out(what),
+        TranscriptItem::Guarded {
+            point,
+            guard,
+            verdict,
+            reason,
+            ..
+        } => describe::guarded(*point, guard, verdict, reason),
         TranscriptItem::ModelFailed { failure } => {
             format!("model failed: {}", shown::line(&failure.to_string()))
         }

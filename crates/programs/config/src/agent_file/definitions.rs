@@ -22,6 +22,8 @@ use crate::agent_file::{
     tables::{
         agents::{self, Agent},
         approvers,
+        guards::{self, GuardSettings},
+        hooks::{self, HookSettings},
         mcp_settings::{self, McpSettings},
         models::{self, Known},
         pools, sessions,
@@ -46,6 +48,8 @@ pub(crate) struct Definitions {
     pub(crate) prices: Prices,
     pub(crate) mcp: BTreeMap<String, McpSettings>,
     pub(crate) approvers: Approvers,
+    pub(crate) guards: BTreeMap<String, GuardSettings>,
+    pub(crate) hooks: BTreeMap<String, HookSettings>,
     /// Where a worker keeps sessions, as the file says it.
     pub(crate) sessions: Option<PathBuf>,
 }
@@ -110,10 +114,14 @@ impl Definitions {
         let providers = providers::read(root);
         let prices = models::read_prices(root, &providers);
         let pools = pools::read(root);
+        let guards = guards::read(root);
+        let hooks = hooks::read(root);
         let known = Known {
             providers: &providers,
             prices: &prices,
             pools: &pools,
+            guards: &guards,
+            hooks: &hooks,
         };
         let mut mcp = mcp_settings::read(root, &known);
         let servers: Vec<&str> = mcp.keys().map(String::as_str).collect();
@@ -125,6 +133,8 @@ impl Definitions {
             prices,
             mcp,
             approvers: approvers::read(root),
+            guards,
+            hooks,
             sessions: sessions::read(root),
         }
     }
@@ -163,6 +173,7 @@ impl Definitions {
             description: None,
             workplace,
             mcp: Vec::new(),
+            hooks: Vec::new(),
         };
         Self {
             prices: models::listed_prices(&providers),
@@ -170,6 +181,8 @@ impl Definitions {
             agents: BTreeMap::from([(spec.name, agent)]),
             mcp: BTreeMap::new(),
             approvers: Approvers::default(),
+            guards: BTreeMap::new(),
+            hooks: BTreeMap::new(),
             sessions: None,
         }
     }

@@ -9,7 +9,7 @@ use toml::{
 };
 
 use crate::agent_file::{
-    tables::{pools::POOLS, sessions::SESSIONS},
+    tables::{guards::GUARDS, hooks::HOOKS, pools::POOLS, sessions::SESSIONS},
     text::{
         problem::{Problems, looks_like_a_key},
         table::{DEFAULTS, Table, dotted},
@@ -25,7 +25,16 @@ const VERSION: u64 = 1;
 pub(crate) const INCLUDE: &str = "include";
 
 /// The tables of named things, which may stand in any of the files.
-const NAMED: [&str; 6] = ["providers", "agents", "prices", "mcp", "approvers", POOLS];
+const NAMED: [&str; 8] = [
+    "providers",
+    "agents",
+    "prices",
+    "mcp",
+    "approvers",
+    POOLS,
+    GUARDS,
+    HOOKS,
+];
 
 /// The tables of one file.
 pub(crate) struct Part<'t> {

@@ -3,9 +3,12 @@
 pub(crate) mod activity;
 pub(crate) mod agents;
 pub(crate) mod approvers;
+pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod costs;
+pub(crate) mod guards;
 pub(crate) mod handoffs;
+pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod mcp_names;
 pub(crate) mod mcp_settings;

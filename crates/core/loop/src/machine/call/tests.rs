@@ -3,10 +3,10 @@ use std::{cell::RefCell, collections::BTreeSet};
 use chrono::DateTime;
 use neuron_types::{
     AgentSpec, Amount, Asking, CallState, ChildEnd, CompletionResponse, ContentBlock, Decision,
-    ExitReason, FailureKind, Message, OnUnknownOutcome, Outcome, Pending, PermissionDecision,
-    RememberedCalls, RememberedDecision, RequestHead, RunError, RunInput, StepFailure, StopReason,
-    SubAgent, TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification,
-    VerifyOutcome,
+    ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint, GuardSpec, Guarded, Message,
+    OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls, RememberedDecision,
+    RequestHead, RunError, RunInput, StepFailure, StopReason, SubAgent, TokenUsage,
+    ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
 };
 use serde_json::{Value, json};
 
@@ -28,6 +28,8 @@ pub(crate) fn note(was: &'static str, what: &'static str) {
 /// The state after this one in the list of all. A new one does not compile until it has its place.
 fn next_state(state: &CallState) -> Option<CallState> {
     Some(match state {
+        CallState::Unguarded => CallState::Guarding,
+        CallState::Guarding => CallState::Unjudged,
         CallState::Unjudged => CallState::Ready,
         CallState::Ready => CallState::Running,
         CallState::Running => CallState::Delegated,
@@ -44,6 +46,8 @@ fn next_state(state: &CallState) -> Option<CallState> {
 /// The event after this one in the list of all.
 fn next_event(event: &CallEvent) -> Option<CallEvent> {
     Some(match event {
+        CallEvent::Guarded => CallEvent::Edited,
+        CallEvent::Edited => CallEvent::Allowed,
         CallEvent::Allowed => CallEvent::Doubted(Asking::new("why")),
         CallEvent::Doubted(_) => CallEvent::TicketOpened,
         CallEvent::TicketOpened => CallEvent::Started,
@@ -68,9 +72,9 @@ fn result() -> ToolResultBlock {
 /// The rows of the table.
 fn rows() -> BTreeSet<Row> {
     let mut rows = BTreeSet::new();
-    let mut state = Some(CallState::Unjudged);
+    let mut state = Some(CallState::Unguarded);
     while let Some(was) = state {
-        let mut event = Some(CallEvent::Allowed);
+        let mut event = Some(CallEvent::Guarded);
         while let Some(what) = event {
             if on(&was, what.clone()).is_some() {
                 rows.insert((name(&was), what.name()));
@@ -157,6 +161,7 @@ impl Script {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            guarded: None,
             spent_before: None,
         };
         script.feed(Observation::Started);
@@ -231,11 +236,25 @@ impl Script {
     }
 
     /// A decision about the only ticket is taken.
-    fn decided(mut self, verdict: Verdict, output: Option<Value>) {
+    fn decided(self, verdict: Verdict, output: Option<Value>) {
         let decision = Decision {
             output,
             ..Decision::of(&self.0.state().tickets[0].ticket, verdict)
         };
+        self.decides(decision);
+    }
+
+    /// A person approves the call with other arguments.
+    fn edited(self) -> Self {
+        let ticket = &self.0.state().tickets[0].ticket;
+        let decision = Decision {
+            args: Some(json!({"prompt": "Pull."})),
+            ..Decision::of(ticket, Verdict::Approve)
+        };
+        self.decides(decision)
+    }
+
+    fn decides(mut self, decision: Decision) -> Self {
         let taken = Verification {
             by_token: true,
             ..Verification::unverified(&decision)
@@ -245,7 +264,28 @@ impl Script {
         let position = self.0.state().tickets[0].verifying.unwrap();
         let result = Ok(Outcome::Verify(VerifyOutcome::Taken(taken)));
         self.feed(Observation::Ended { position, result });
+        self
     }
+}
+
+/// An agent with a guard of calls.
+fn guarding() -> AgentSpec {
+    AgentSpec {
+        guards: vec![GuardSpec {
+            name: "careful".into(),
+            at: [GuardPoint::Call].into(),
+            settings: String::new(),
+        }],
+        ..plain()
+    }
+}
+
+fn guarded(end: GuardEnd) -> Result<Outcome, StepFailure> {
+    let guarded = Guarded {
+        end,
+        ..Guarded::default()
+    };
+    Ok(Outcome::Guard(GuardOutcome::Call(guarded)))
 }
 
 fn not_approved(reason: &str) -> Result<Outcome, StepFailure> {
@@ -324,6 +364,15 @@ fn every_row_of_the_table_is_reached_and_no_other() {
         });
     }
     Script::new(reading).allowed().started().taken_up();
+
+    let looked_at = || Script::new(guarding()).started();
+    Script::new(guarding()).cancelled();
+    looked_at().taken_up();
+    looked_at().ended(guarded(GuardEnd::Block("no".into())));
+    let passed = || looked_at().ended(guarded(GuardEnd::Pass));
+    passed().asked().edited().cancelled();
+    let edited = passed().asked().edited();
+    edited.started().ended(guarded(GuardEnd::Pass));
 
     let reached = REACHED.with_borrow(BTreeSet::clone);
     assert_eq!(reached, rows());

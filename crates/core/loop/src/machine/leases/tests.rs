@@ -380,6 +380,7 @@ impl World {
             cost_usd,
             extra: None,
             mismatch: None,
+            guarded: None,
             spent_before: before,
         })))
     }

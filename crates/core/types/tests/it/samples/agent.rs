@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate, OnExpiry, OnHalt,
-    OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
-    ToolSettings,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate,
+    OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest,
+    SubAgent, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -101,6 +101,12 @@ pub(crate) fn full() -> AgentSpec {
             ),
         ]),
         team: Some(vec![AgentSpec::default()]),
+        guards: vec![GuardSpec {
+            name: "no_secrets".into(),
+            at: [GuardPoint::Result, GuardPoint::Output].into(),
+            settings: "sha256:0a1b".into(),
+        }],
+        hooks_calls: true,
         subagents: vec![SubAgent {
             name: "explorer".into(),
             description: "Looks around.".into(),

@@ -1,6 +1,6 @@
 use neuron_types::{
-    Amount, ExitReason, FailureKind, HandedConversation, RecordedEvent, RunError, RunEvent, RunId,
-    RunPhase, StepFailure, StopReason, TicketKind, TokenUsage, Verdict,
+    Amount, ExitReason, FailureKind, GuardPoint, HandedConversation, RecordedEvent, RunError,
+    RunEvent, RunId, RunPhase, StepFailure, StopReason, TicketKind, TokenUsage, Verdict,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -197,6 +197,14 @@ pub(crate) fn events() -> Vec<RunEvent> {
             conversation: HandedConversation::Last,
             definition: "sha256:2c3d".into(),
             signed: true,
+        },
+        RunEvent::Guarded {
+            turn: 2,
+            point: GuardPoint::Call,
+            guard: "no_pushes".into(),
+            verdict: "block".into(),
+            reason: "nothing is pushed".into(),
+            call_id: Some("call-1".into()),
         },
         RunEvent::SignalIgnored {
             name: "decision".into(),

@@ -1,4 +1,7 @@
-use neuron_types::{CompletionResponse, Message, StopReason, TokenUsage, UsageIteration};
+use neuron_types::{
+    CompletionResponse, GuardEnd, GuardNote, Guarded, Message, StopReason, TokenUsage,
+    UsageIteration,
+};
 use serde_json::json;
 
 use super::price;
@@ -50,6 +53,19 @@ pub(crate) fn usage() -> TokenUsage {
     }
 }
 
+/// What guards said of which a person is asked.
+pub(crate) fn guarded() -> Guarded {
+    Guarded {
+        notes: vec![GuardNote {
+            guard: "no_secrets".into(),
+            verdict: "ask".into(),
+            reason: "it has a secret".into(),
+        }],
+        replaced: Some("[secret]".into()),
+        end: GuardEnd::Ask("it has a secret".into()),
+    }
+}
+
 pub(crate) fn responses() -> Vec<CompletionResponse> {
     vec![
         CompletionResponse {
@@ -59,6 +75,7 @@ pub(crate) fn responses() -> Vec<CompletionResponse> {
             usage: usage(),
             cost_usd: Some(price()),
             extra: Some(json!({"stop_sequence": "END"})),
+            guarded: Some(Box::new(guarded())),
             ..CompletionResponse::default()
         },
         CompletionResponse {

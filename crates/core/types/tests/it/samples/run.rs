@@ -168,6 +168,7 @@ pub(crate) fn stages() -> Vec<Stage> {
     let mut stages = vec![
         Stage::TakeInput { closing: false },
         Stage::TakeInput { closing: true },
+        Stage::GuardInput,
         Stage::ReviewContext,
         Stage::CallModel,
         Stage::JudgeCalls,
@@ -180,6 +181,8 @@ pub(crate) fn stages() -> Vec<Stage> {
 
 pub(crate) fn call_states() -> Vec<CallState> {
     vec![
+        CallState::Unguarded,
+        CallState::Guarding,
         CallState::Unjudged,
         CallState::Ready,
         CallState::Running,
@@ -202,11 +205,13 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
             call: tool::call(),
             position,
             edited: position == 2,
+            replaced: position == 5,
+            doubt: (position == 6).then(|| Asking::new("a guard asks")),
             tickets: u32::from(position == 3),
             rounds: u32::from(position == 4),
             in_flight: match state {
                 CallState::Running => Some(position),
-                CallState::Previewing(_) | CallState::Inquiring(_) => {
+                CallState::Guarding | CallState::Previewing(_) | CallState::Inquiring(_) => {
                     Some(StepId::OWN_CALLS + position)
                 }
                 _ => None,
@@ -221,6 +226,7 @@ pub(crate) fn state() -> RunState {
     RunState {
         doubt: None,
         left_out: Vec::new(),
+        unguarded: 1,
         version: StateVersion,
         agent: AgentSpec::default(),
         conversation: message::messages().into(),

@@ -79,6 +79,10 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
             0 => super::agent::bounds(),
             _ => Vec::new(),
         },
+        guards: match position {
+            0 => vec!["no_secrets".to_owned()],
+            _ => Vec::new(),
+        },
         priority: match position {
             1 => Priority::Batch,
             _ => Priority::Interactive,

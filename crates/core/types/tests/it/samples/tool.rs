@@ -67,6 +67,7 @@ pub(crate) fn outputs() -> Vec<ToolOutput> {
             structured_content: Some(json!({"lines": 42})),
             is_error: false,
             pending: None,
+            guarded: Some(Box::new(super::response::guarded())),
         },
         ToolOutput::pending(Pending::External {
             token_sha256: "9f86".into(),

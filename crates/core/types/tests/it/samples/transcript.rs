@@ -1,5 +1,5 @@
 use neuron_types::{
-    ContentBlock, ExitReason, FailureKind, HandedConversation, StepFailure, Transcript,
+    ContentBlock, ExitReason, FailureKind, GuardPoint, HandedConversation, StepFailure, Transcript,
     TranscriptEntry, TranscriptItem, Verdict,
 };
 use serde_json::json;
@@ -93,6 +93,13 @@ pub(crate) fn items() -> Vec<TranscriptItem> {
         },
         TranscriptItem::LeftOut {
             what: vec!["the tool \"odd\" is left out".into()],
+        },
+        TranscriptItem::Guarded {
+            point: GuardPoint::Output,
+            guard: "no_secrets".into(),
+            verdict: "replace".into(),
+            reason: "it has a secret".into(),
+            call_id: None,
         },
         TranscriptItem::ModelFailed {
             failure: StepFailure::new(FailureKind::Network, "the connection was cut"),

@@ -1,7 +1,8 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    HandedConversation, Handoff, LimitOverrides, Limits, OnHalt, OnUnknownOutcome, Overrides,
-    Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent, ToolSettings,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, OnHalt,
+    OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
+    ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -138,8 +139,11 @@ prop_compose! {
         (subagents, handoffs, bounds) in (few(sub_agent()), few(handoff()), few(bounds())).boxed(),
         [max_depth, max_children] in any::<[u32; 2]>(),
         (pool, pools) in (option::of(text()), btree_map(text(), allowance(), 0..3)),
+        (guards, hooks_calls) in (few(guard_spec()), any::<bool>()),
     ) -> AgentSpec {
         AgentSpec {
+            guards,
+            hooks_calls,
             subagents,
             handoffs,
             bounds,
@@ -162,6 +166,16 @@ prop_compose! {
             tool_settings,
             ..AgentSpec::default()
         }
+    }
+}
+
+prop_compose! {
+    fn guard_spec()(
+        name in text(),
+        at in btree_set(one_of(&GuardPoint::ALL), 0..4),
+        settings in text(),
+    ) -> GuardSpec {
+        GuardSpec { name, at, settings }
     }
 }
 

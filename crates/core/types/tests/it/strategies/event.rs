@@ -1,4 +1,4 @@
-use neuron_types::{HandedConversation, RecordedEvent, RunEvent, TicketKind};
+use neuron_types::{GuardPoint, HandedConversation, RecordedEvent, RunEvent, TicketKind};
 use proptest::{collection::btree_map, option, prelude::*};
 use uuid::Uuid;
 
@@ -259,6 +259,22 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
                     conversation: HandedConversation::Summary,
                     definition,
                     signed,
+                }
+            }),
+        (
+            any::<u32>(),
+            one_of(&GuardPoint::ALL),
+            [text(), text(), text()],
+            option::of(text())
+        )
+            .prop_map(|(turn, point, [guard, verdict, reason], call_id)| {
+                RunEvent::Guarded {
+                    turn,
+                    point,
+                    guard,
+                    verdict,
+                    reason,
+                    call_id,
                 }
             }),
         (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),

@@ -1,4 +1,6 @@
-use neuron_types::{CompletionResponse, Spent, StopReason, TokenUsage, UsageIteration};
+use neuron_types::{
+    CompletionResponse, GuardEnd, GuardNote, Guarded, Spent, StopReason, TokenUsage, UsageIteration,
+};
 use proptest::{option, prelude::*};
 
 use super::{decimal, few, message::message, one_of, optional_json, text};
@@ -59,7 +61,7 @@ prop_compose! {
         extra in optional_json(),
         left_out in few(text()),
         mismatch in option::of(text()),
-        spent_before in option::of(spent()),
+        (spent_before, guarded) in (option::of(spent()), option::of(guarded())),
     ) -> CompletionResponse {
         CompletionResponse { left_out,
             id,
@@ -70,8 +72,34 @@ prop_compose! {
             cost_usd,
             extra,
             mismatch,
+            guarded: guarded.map(Box::new),
             spent_before,
         }
+    }
+}
+
+fn guard_end() -> impl Strategy<Value = GuardEnd> {
+    prop_oneof![
+        Just(GuardEnd::Pass),
+        text().prop_map(GuardEnd::Ask),
+        text().prop_map(GuardEnd::Block),
+        text().prop_map(GuardEnd::Trip),
+    ]
+}
+
+prop_compose! {
+    fn guard_note()([guard, verdict, reason] in [text(), text(), text()]) -> GuardNote {
+        GuardNote { guard, verdict, reason }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn guarded()(
+        notes in few(guard_note()),
+        replaced in option::of(text()),
+        end in guard_end(),
+    ) -> Guarded {
+        Guarded { notes, replaced, end }
     }
 }
 

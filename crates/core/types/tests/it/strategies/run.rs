@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
-    ContextRecord, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease, LeaseRequest,
-    Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, Reported, RunError, RunId,
-    RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage,
+    ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
+    LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, Reported, RunError,
+    RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage,
     StateVersion, TokenCalibration, Tree, UpgradeRequest, UserMessage,
 };
 use proptest::{
@@ -155,6 +155,15 @@ fn halt() -> impl Strategy<Value = Halt> {
     let reason = prop_oneof![
         run_error().prop_map(HaltReason::Failure),
         exit_reason().prop_map(HaltReason::Limit),
+        few((any::<usize>(), text())).prop_map(|doubted| {
+            let doubted = doubted.into_iter();
+            HaltReason::Input(
+                doubted
+                    .map(|(message, reason)| Doubted { message, reason })
+                    .collect(),
+            )
+        }),
+        text().prop_map(HaltReason::Output),
     ];
     (text(), reason).prop_map(|(ticket, reason)| Halt { ticket, reason })
 }
@@ -162,6 +171,7 @@ fn halt() -> impl Strategy<Value = Halt> {
 pub(crate) fn stage() -> impl Strategy<Value = Stage> {
     prop_oneof![
         any::<bool>().prop_map(|closing| Stage::TakeInput { closing }),
+        Just(Stage::GuardInput),
         Just(Stage::ReviewContext),
         Just(Stage::CallModel),
         Just(Stage::JudgeCalls),
@@ -173,6 +183,8 @@ pub(crate) fn stage() -> impl Strategy<Value = Stage> {
 
 pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
     prop_oneof![
+        Just(CallState::Unguarded),
+        Just(CallState::Guarding),
         Just(CallState::Unjudged),
         Just(CallState::Ready),
         Just(CallState::Running),
@@ -190,12 +202,16 @@ prop_compose! {
     pub(crate) fn pending_call()(
         call in call(),
         position in any::<u32>(),
-        edited in any::<bool>(),
+        [edited, replaced] in any::<[bool; 2]>(),
+        doubt in option::of(text()),
         [tickets, rounds] in any::<[u32; 2]>(),
         state in call_state(),
         in_flight in option::of(any::<u32>()),
     ) -> PendingCall {
-        PendingCall { call, position, edited, tickets, rounds, state, in_flight }
+        PendingCall {
+            call, position, edited, replaced, tickets, rounds, state, in_flight,
+            doubt: doubt.map(Asking::new),
+        }
     }
 }
 
@@ -410,11 +426,11 @@ prop_compose! {
         (last_text, limit) in (option::of(text()), option::of(exit_reason())),
         (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())).boxed(),
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
-        ([halts, turns_again], in_flight) in any::<([u32; 2], Option<u32>)>(),
+        ([halts, turns_again, unguarded], in_flight) in any::<([u32; 3], Option<u32>)>(),
         outbox in few(run_event().boxed()),
         (tree, budget) in (tree().boxed(), budget().boxed()),
     ) -> RunState {
-        RunState { doubt, left_out,
+        RunState { doubt, left_out, unguarded,
             version: StateVersion,
             agent,
             conversation: conversation.into(),

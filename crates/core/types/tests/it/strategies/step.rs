@@ -97,10 +97,10 @@ prop_compose! {
         allow in few(text()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
         held in option::of(held()),
-        bounds in few(bounds()),
+        (bounds, guards) in (few(bounds()), few(text())),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, tags, root, allow, bounds, priority, effects, start_to_close_timeout,
+            step, agent, nonce, tags, root, allow, bounds, guards, priority, effects, start_to_close_timeout,
             retry_policy, held, activity,
         }
     }

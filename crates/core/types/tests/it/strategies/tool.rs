@@ -8,7 +8,7 @@ use proptest::{collection, option, prelude::*};
 
 use super::{
     approval::approval, few, json, message::content_item, millis, one_of, optional_json,
-    request::cache_control, text,
+    request::cache_control, response::guarded, text,
 };
 use crate::samples::tool::EFFECTS;
 
@@ -58,8 +58,9 @@ prop_compose! {
         resumed in option::of(resumed()),
         preview in option::of(text()),
         approval in option::of(approval().boxed().prop_map(Box::new)),
+        hooked in any::<bool>(),
     ) -> ToolCall {
-        ToolCall { id, name, input, resumed, preview, approval }
+        ToolCall { id, name, input, resumed, preview, approval, hooked }
     }
 }
 
@@ -113,7 +114,9 @@ prop_compose! {
         structured_content in optional_json(),
         is_error in any::<bool>(),
         pending in option::of(pending()),
+        guarded in option::of(guarded()),
     ) -> ToolOutput {
-        ToolOutput { content, structured_content, is_error, pending }
+        let guarded = guarded.map(Box::new);
+        ToolOutput { content, structured_content, is_error, pending, guarded }
     }
 }

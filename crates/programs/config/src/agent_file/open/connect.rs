@@ -19,6 +19,7 @@ use crate::agent_file::{
     providers::{Kind, ProviderSettings},
     tables::{
         context,
+        guards::GuardSettings,
         mcp_names::server_of,
         models::{self, ModelName},
         tools::{self, Workplace},
@@ -38,6 +39,8 @@ pub(crate) fn executor(
         .map_or_else(Workplace::default, |known| known.workplace.clone());
     let mut builtin = tools::options(agent, &workplace);
     let words = file.mcp.values().flat_map(|server| &server.command);
+    let words = words.chain(file.guards.values().flat_map(GuardSettings::words));
+    let words = words.chain(file.hooks.values().flat_map(|hook| &hook.command.words));
     builtin.protected = programs::protecting(options.protected.clone(), words, &options.cwd);
     let mut names = builtin_names(agent);
     if names.contains(&Bash::NAME) {
@@ -78,6 +81,24 @@ pub(crate) fn executor(
     }
     for tool in bounded {
         builder = builder.max_result_bytes_of(tool, builtin.max_output_bytes);
+    }
+    // A run of an older definition is looked at by those that look at new ones, too.
+    let guards = agent
+        .guards
+        .iter()
+        .chain(current.map(|current| &current.guards).into_iter().flatten());
+    for guard in guards {
+        let settings = file.guards.get(&guard.name);
+        if let Some(guard) = settings.and_then(|settings| settings.guard(&guard.name, &options.cwd))
+        {
+            builder = builder.shared_guard(guard);
+        }
+    }
+    let known = file.agents.get(&agent.name);
+    for name in known.into_iter().flat_map(|known| &known.hooks) {
+        if let Some(hook) = file.hooks.get(name) {
+            builder = builder.hook(hook.hook(name, &options.cwd));
+        }
     }
     // Those of this file, whatever file the definition is from.
     if !file.approvers.is_empty() {

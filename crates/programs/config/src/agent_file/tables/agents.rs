@@ -12,7 +12,7 @@ use neuron_types::{
 
 use crate::agent_file::{
     tables::{
-        activity, context, costs, handoffs, limits, mcp_names,
+        activity, context, costs, guards, handoffs, hooks, limits, mcp_names,
         models::{self, Known},
         on, places, pools, rules,
         steps::{self, AgentTools},
@@ -31,13 +31,17 @@ pub(crate) struct Agent {
     pub(crate) workplace: Workplace,
     /// The MCP servers whose tools it has.
     pub(crate) mcp: Vec<String>,
+    /// The hooks that watch its runs.
+    pub(crate) hooks: Vec<String>,
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 34] = [
+const KEYS: [&str; 36] = [
     "description",
     "subagents",
     pools::KEY,
+    guards::KEY,
+    hooks::KEY,
     "handoffs",
     "max_depth",
     "max_children",
@@ -160,6 +164,7 @@ fn read_one(
     };
     let tool_tables = steps::read_tools(table, &tools, &retry);
     let on = on::read(table);
+    let hooks = hooks::read_names(table, known.hooks);
     let mut spec = AgentSpec {
         name: name.to_owned(),
         head: RequestHead {
@@ -200,6 +205,11 @@ fn read_one(
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
+        guards: guards::read_names(table, known.guards),
+        hooks_calls: hooks.iter().any(|name| {
+            let hook = known.hooks.get(name);
+            hook.is_some_and(hooks::HookSettings::watches_calls)
+        }),
         subagents: subagents::read(table, names),
         handoffs: handoffs::read(table, name, names),
         max_depth: table
@@ -248,6 +258,7 @@ fn read_one(
         description: table.text_or_file("description"),
         workplace,
         mcp: mcp.into_iter().collect(),
+        hooks,
     }
 }
 

@@ -7,6 +7,7 @@ use neuron_types::{Allowance, ReasoningEffort, ThinkingConfig};
 
 use crate::agent_file::{
     providers::{Kind, ProviderSettings},
+    tables::{guards::GuardSettings, hooks::HookSettings},
     text::table::{Table, Text},
 };
 
@@ -15,6 +16,8 @@ pub(crate) struct Known<'a> {
     pub(crate) providers: &'a BTreeMap<String, ProviderSettings>,
     pub(crate) prices: &'a Prices,
     pub(crate) pools: &'a BTreeMap<String, Allowance>,
+    pub(crate) guards: &'a BTreeMap<String, GuardSettings>,
+    pub(crate) hooks: &'a BTreeMap<String, HookSettings>,
 }
 
 impl ModelName<'_> {

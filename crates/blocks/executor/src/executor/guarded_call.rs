@@ -1,0 +1,62 @@
+//! Guards in the step that makes a call: whoever asked for it is not believed to have asked them.
+
+use neuron_types::{Asking, GuardEnd, GuardPoint, StepFailure, ToolCall, ToolOutput};
+use serde_json::Value;
+
+use super::{Executor, attempt::Attempt};
+use crate::StepScope;
+
+/// What guards make of a call in the step that makes it.
+pub(crate) enum GuardedCall {
+    /// It is made, with other arguments where they are here.
+    Made(Option<Value>),
+    /// It is made if people approved it.
+    Asked(Asking),
+    /// It is not made.
+    Refused(Box<ToolOutput>),
+}
+
+impl Executor {
+    /// Asks the guards about a call that is about to be made with these arguments.
+    ///
+    /// # Errors
+    ///
+    /// A failure of kind `guardrail` where one ends the run, `timeout` or `cancelled` where the attempt is over before.
+    pub(crate) async fn guard_call(
+        &self,
+        scope: &StepScope,
+        attempt: &Attempt<'_>,
+        call: &ToolCall,
+        input: &Value,
+    ) -> Result<GuardedCall, StepFailure> {
+        let guards = &self.inner.guards;
+        if !guards.look_at(GuardPoint::Call) {
+            return Ok(GuardedCall::Made(None));
+        }
+        let guarded = attempt
+            .part(guards.call(&call.name, input))
+            .await
+            .map_err(|cut| cut.into_failure("a guard of the tool call"))?;
+        if let Some(failure) = guarded.tripped() {
+            return Err(failure);
+        }
+        let replaced = guarded.replaced.as_deref();
+        let replaced = replaced.and_then(|text| serde_json::from_str(text).ok());
+        Ok(match &guarded.end {
+            GuardEnd::Block(reason) => {
+                let mut refusal = ToolOutput::error(format!("not called: {reason}"));
+                // What they said before the step is said already.
+                if scope.guards.is_empty() {
+                    refusal.guarded = guarded.into_box();
+                }
+                GuardedCall::Refused(Box::new(refusal))
+            }
+            _ if replaced.is_some() && call.approval.is_some() => {
+                let refusal = "not called: a guard changes the arguments that were approved";
+                GuardedCall::Refused(Box::new(ToolOutput::error(refusal)))
+            }
+            GuardEnd::Ask(reason) => GuardedCall::Asked(Asking::new(reason.clone())),
+            GuardEnd::Pass | GuardEnd::Trip(_) => GuardedCall::Made(replaced),
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! Asking guards, in the order of their registration.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures::FutureExt as _;
+use neuron_types::{
+    CompletionResponse, ContentItem, FailureKind, Guard, GuardEnd, GuardNote, GuardOutcome,
+    GuardPoint, GuardRequest, GuardSubject, GuardVerdict, Guarded, StepFailure, ToolCall,
+    ToolOutput, with_causes,
+};
+use serde_json::Value;
+use tracing::{Instrument as _, field::Empty, info_span};
+
+use super::{
+    attempt::panic_text,
+    hooks::{Hooks, ToolVerdict},
+};
+
+/// The name under which hooks stand beside guards.
+const HOOKS: &str = "hook";
+
+/// The guards of an executor.
+#[derive(Clone, Default)]
+pub(crate) struct Guards(pub(crate) Vec<Arc<dyn Guard>>);
+
+impl Guards {
+    /// Whether any looks here.
+    pub(crate) fn look_at(&self, point: GuardPoint) -> bool {
+        self.0.iter().any(|guard| guard.looks_at(point))
+    }
+
+    /// Checks that all of these are here.
+    pub(crate) fn check(&self, names: &[String]) -> Result<(), StepFailure> {
+        let is_here = |name: &&String| self.0.iter().any(|guard| guard.name() == name.as_str());
+        let Some(missing) = names.iter().find(|name| !is_here(name)) else {
+            return Ok(());
+        };
+        let message = format!("the guard {missing:?} of the run's agent is not here");
+        Err(StepFailure::new(FailureKind::NoWorker, message))
+    }
+
+    /// Does what a run asks of guards in a step of its own.
+    pub(crate) async fn answer(
+        &self,
+        hooks: &Hooks,
+        request: &GuardRequest,
+    ) -> Result<GuardOutcome, StepFailure> {
+        match request {
+            GuardRequest::Input { texts } => {
+                let mut all = Vec::with_capacity(texts.len());
+                for text in texts {
+                    let subject = GuardSubject::new(GuardPoint::Input, text);
+                    all.push(self.look(subject).await);
+                }
+                Ok(GuardOutcome::Input(all))
+            }
+            GuardRequest::Call { call, hooks: asked } => {
+                let before = match asked {
+                    true => Self::of_hooks(hooks, call).await?,
+                    false => Guarded::default(),
+                };
+                if !before.end.is_pass() {
+                    return Ok(GuardOutcome::Call(before));
+                }
+                let changed = before.replaced.as_deref();
+                let changed = changed.and_then(|text| serde_json::from_str(text).ok());
+                let input = changed.as_ref().unwrap_or(&call.input);
+                let said = self.call(&call.name, input).await;
+                Ok(GuardOutcome::Call(before.and_then(said)))
+            }
+        }
+    }
+
+    /// What hooks say of a call.
+    async fn of_hooks(hooks: &Hooks, call: &ToolCall) -> Result<Guarded, StepFailure> {
+        let mut guarded = Guarded::default();
+        match hooks.before_tool(&call.name, &call.input).await? {
+            ToolVerdict::Call(None) => {}
+            ToolVerdict::Call(Some(input)) => guarded.take(
+                HOOKS,
+                GuardVerdict::Replace {
+                    with: input.to_string(),
+                    reason: "a hook changed the arguments".to_owned(),
+                },
+            ),
+            ToolVerdict::Skip(reason) => guarded.take(HOOKS, GuardVerdict::Block { reason }),
+        }
+        Ok(guarded)
+    }
+
+    /// What they say of the call of a tool. What takes the place of its arguments is a JSON object.
+    pub(crate) async fn call(&self, tool: &str, input: &Value) -> Guarded {
+        let mut guarded = Guarded::default();
+        let mut input = input.clone();
+        for guard in self.at(GuardPoint::Call) {
+            let text = input.to_string();
+            let subject = GuardSubject::new(GuardPoint::Call, &text);
+            let subject = subject.of_tool(tool).with_input(&input);
+            let mut verdict = ask(guard, subject).await;
+            if let GuardVerdict::Replace { with, .. } = &verdict {
+                match serde_json::from_str::<Value>(with) {
+                    Ok(changed @ Value::Object(_)) => input = changed,
+                    _ => {
+                        let reason =
+                            "it put something in the place of the arguments that is no JSON object";
+                        verdict = guard.on_failure(failed(guard, reason));
+                    }
+                }
+            }
+            guarded.take(guard.name(), verdict);
+        }
+        guarded
+    }
+
+    /// What they say of a text.
+    async fn look(&self, subject: GuardSubject<'_>) -> Guarded {
+        let mut guarded = Guarded::default();
+        for guard in self.at(subject.point) {
+            let left = guarded.replaced.clone();
+            let text = left.as_deref().unwrap_or(subject.text);
+            let verdict = ask(guard, subject.of_text(text)).await;
+            guarded.take(guard.name(), verdict);
+        }
+        guarded
+    }
+
+    fn at(&self, point: GuardPoint) -> impl Iterator<Item = &dyn Guard> {
+        let guards = self.0.iter().map(AsRef::as_ref);
+        guards.filter(move |guard: &&dyn Guard| guard.looks_at(point))
+    }
+
+    /// Has them look at a result, and leaves of it what goes on.
+    pub(crate) async fn guard_result(
+        &self,
+        tool: &str,
+        mut output: ToolOutput,
+    ) -> Result<ToolOutput, StepFailure> {
+        if output.pending.is_some() || !self.look_at(GuardPoint::Result) {
+            return Ok(output);
+        }
+        let mut all = Guarded::default();
+        for item in &mut output.content {
+            let ContentItem::Text(text) = item else {
+                continue;
+            };
+            let subject = GuardSubject::new(GuardPoint::Result, text).of_tool(tool);
+            let said = self.look(subject).await;
+            if let Some(with) = &said.replaced {
+                text.clone_from(with);
+            }
+            all = all.and_then(said);
+        }
+        if let Some(structured) = &output.structured_content {
+            let text = structured.to_string();
+            let subject = GuardSubject::new(GuardPoint::Result, &text).of_tool(tool);
+            all = all.and_then(self.look(subject).await);
+        }
+        if let Some(failure) = all.tripped() {
+            return Err(failure);
+        }
+        if all.replaced.take().is_some() || !all.end.is_pass() {
+            // What is for programs is not mended.
+            output.structured_content = None;
+        }
+        if let GuardEnd::Block(reason) = &all.end {
+            output = ToolOutput::error(format!("[withheld: {reason}]"));
+        }
+        output.guarded = all.into_box();
+        Ok(output)
+    }
+
+    /// Has them look at the text of an answer, and leaves of it what goes on.
+    pub(crate) async fn guard_answer(
+        &self,
+        response: &mut CompletionResponse,
+    ) -> Result<(), StepFailure> {
+        let text = response.message.text();
+        if text.is_empty() || !self.look_at(GuardPoint::Output) {
+            return Ok(());
+        }
+        let subject = GuardSubject::new(GuardPoint::Output, &text);
+        let mut said = self.look(subject).await;
+        if let Some(failure) = said.tripped() {
+            return Err(failure);
+        }
+        if let Some(with) = said.replaced.take() {
+            response.message.replace_text(with);
+        }
+        if let GuardEnd::Block(reason) = &said.end {
+            let text = format!("[withheld: {reason}]");
+            response.message.replace_text(text);
+        }
+        response.guarded = said.into_box();
+        Ok(())
+    }
+}
+
+/// One guard's verdict. Whatever else becomes of it is what it says that its failures mean.
+async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
+    let span = info_span!(
+        "guardrail_check",
+        guardrail_name = guard.name(),
+        point = subject.point.as_str(),
+        result = Empty,
+    );
+    let checked = AssertUnwindSafe(async { guard.check(subject).await }).catch_unwind();
+    let timeout = guard.timeout();
+    let answer = tokio::time::timeout(timeout, checked.instrument(span.clone())).await;
+    let verdict = match answer {
+        Ok(Ok(Ok(verdict))) => verdict,
+        Ok(Ok(Err(error))) => guard.on_failure(failed(guard, &with_causes(&error))),
+        Ok(Err(panic)) => {
+            let what = format!("it panicked: {}", panic_text(panic.as_ref()));
+            guard.on_failure(failed(guard, &what))
+        }
+        Err(_) => guard.on_failure(failed(
+            guard,
+            &format!("it said nothing within {timeout:?}"),
+        )),
+    };
+    span.record("result", verdict.as_str());
+    verdict
+}
+
+/// Why something does not go on that a guard could not say anything about.
+fn failed(guard: &dyn Guard, why: &str) -> String {
+    format!("the guard {} failed: {why}", guard.name())
+}
+
+/// Brings together what guards say.
+trait Together {
+    /// Takes in what one says.
+    fn take(&mut self, guard: &str, verdict: GuardVerdict);
+
+    /// What was said before, and what was said then.
+    fn and_then(self, then: Self) -> Self;
+}
+
+impl Together for Guarded {
+    fn take(&mut self, guard: &str, verdict: GuardVerdict) {
+        if let Some(reason) = verdict.reason() {
+            self.notes.push(GuardNote {
+                guard: guard.to_owned(),
+                verdict: verdict.as_str().to_owned(),
+                reason: reason.to_owned(),
+            });
+        }
+        let end = match verdict {
+            GuardVerdict::Pass | GuardVerdict::Warn { .. } => GuardEnd::Pass,
+            GuardVerdict::Replace { with, .. } => {
+                self.replaced = Some(with);
+                GuardEnd::Pass
+            }
+            GuardVerdict::Ask { reason } => GuardEnd::Ask(reason),
+            GuardVerdict::Block { reason } => GuardEnd::Block(reason),
+            GuardVerdict::Trip { reason } => GuardEnd::Trip(reason),
+        };
+        self.end = stricter(std::mem::take(&mut self.end), end);
+    }
+
+    fn and_then(mut self, then: Self) -> Self {
+        self.notes.extend(then.notes);
+        self.replaced = then.replaced.or(self.replaced);
+        self.end = stricter(self.end, then.end);
+        self
+    }
+}
+
+/// The stricter of two; of two that are as strict, the first.
+fn stricter(one: GuardEnd, other: GuardEnd) -> GuardEnd {
+    match one.strictness() >= other.strictness() {
+        true => one,
+        false => other,
+    }
+}

@@ -1,0 +1,118 @@
+//! A guard that is a program.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
+use serde_json::json;
+
+use crate::{process::Program, then::Then};
+
+/// A guard that is a program. It reads what it looks at as one JSON object on its standard input and writes its
+/// [verdict](GuardVerdict) as another on its standard output.
+///
+/// ```json
+/// {"point": "call", "tool": "bash", "text": "{\"command\":\"ls\"}", "input": {"command": "ls"}}
+/// {"verdict": "block", "reason": "not on a Sunday"}
+/// ```
+///
+/// `tool` is left out where there is none, and `input` anywhere but at calls. A program that ends with another code than 0,
+/// that takes too long, or whose answer is no verdict, has failed.
+#[derive(Debug, Clone)]
+pub struct CommandGuard {
+    name: String,
+    program: Program,
+    at: BTreeSet<GuardPoint>,
+    tools: BTreeSet<String>,
+    on_failure: Then,
+    passes_on_failure: bool,
+}
+
+impl CommandGuard {
+    /// Returns a guard that looks everywhere. It blocks where it fails.
+    #[must_use]
+    pub fn new(name: impl Into<String>, program: Program) -> Self {
+        Self {
+            name: name.into(),
+            program,
+            at: GuardPoint::ALL.into(),
+            tools: BTreeSet::new(),
+            on_failure: Then::Block,
+            passes_on_failure: false,
+        }
+    }
+
+    /// Sets where it looks.
+    #[must_use]
+    pub fn at(mut self, points: impl IntoIterator<Item = GuardPoint>) -> Self {
+        self.at = points.into_iter().collect();
+        self
+    }
+
+    /// Sets the tools whose calls and results it looks at. Default is all.
+    #[must_use]
+    pub fn of_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets what is done about what it could not say anything about; what would be replaced is blocked.
+    #[must_use]
+    pub fn failing(mut self, then: Then) -> Self {
+        self.on_failure = then;
+        self
+    }
+
+    /// Has pass what it could not say anything about.
+    #[must_use]
+    pub const fn passing_on_failure(mut self) -> Self {
+        self.passes_on_failure = true;
+        self
+    }
+
+    async fn ask(&self, subject: GuardSubject<'_>) -> Result<GuardVerdict, GuardError> {
+        let is_of = |tool: &str| self.tools.is_empty() || self.tools.contains(tool);
+        if !subject.tool.is_none_or(is_of) {
+            return Ok(GuardVerdict::Pass);
+        }
+        let mut question = json!({"point": subject.point, "text": subject.text});
+        if let Some(tool) = subject.tool {
+            question["tool"] = tool.into();
+        }
+        if let Some(input) = subject.input {
+            question["input"] = input.clone();
+        }
+        let answer = self.program.ask(&question).await?;
+        serde_json::from_str(&answer).map_err(|source| GuardError {
+            message: "its answer is no verdict".to_owned(),
+            source: Some(source.into()),
+        })
+    }
+}
+
+impl Guard for CommandGuard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn looks_at(&self, point: GuardPoint) -> bool {
+        self.at.contains(&point)
+    }
+
+    fn timeout(&self) -> Duration {
+        self.program.most()
+    }
+
+    fn on_failure(&self, reason: String) -> GuardVerdict {
+        match self.passes_on_failure {
+            true => GuardVerdict::Pass,
+            false => self.on_failure.failure(reason),
+        }
+    }
+
+    fn check<'a>(
+        &'a self,
+        subject: GuardSubject<'a>,
+    ) -> WasmBoxedFuture<'a, Result<GuardVerdict, GuardError>> {
+        Box::pin(self.ask(subject))
+    }
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+mod command;
+mod finder;
+mod hook;
+mod process;
+mod secrets;
+mod text_guard;
+mod then;
+mod urls;
+
+pub use self::{
+    command::CommandGuard,
+    hook::CommandHook,
+    process::Program,
+    text_guard::{InvalidPattern, TextGuard},
+    then::Then,
+    urls::InvalidHost,
+};

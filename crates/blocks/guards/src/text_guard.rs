@@ -1,0 +1,219 @@
+//! Guards that look for something in a text.
+
+use std::collections::BTreeSet;
+
+use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
+use regex::Regex;
+use serde_json::Value;
+
+use crate::{
+    finder::Finder,
+    secrets,
+    then::Then,
+    urls::{Hosts, InvalidHost},
+};
+
+/// A guard that looks for something in texts: see [the list](crate).
+#[derive(Debug, Clone)]
+pub struct TextGuard {
+    name: String,
+    at: BTreeSet<GuardPoint>,
+    /// The tools whose calls and results it looks at; all where empty.
+    tools: BTreeSet<String>,
+    then: Then,
+    finder: Finder,
+}
+
+/// A pattern is no regular expression, or too large a one.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{pattern:?} cannot be used as a pattern")]
+pub struct InvalidPattern {
+    /// The pattern.
+    pub pattern: String,
+    /// Why.
+    #[source]
+    pub source: regex::Error,
+}
+
+impl TextGuard {
+    /// Returns a guard that finds keys and tokens by their form, and private keys, in what tools return and models answer. It
+    /// puts `[secret]` in their place.
+    #[must_use]
+    pub fn secrets(name: impl Into<String>) -> Self {
+        let patterns = secrets::PATTERNS.iter();
+        let patterns = patterns.filter_map(|pattern| Regex::new(pattern).ok());
+        let finder = Finder::Patterns(patterns.collect(), "a secret".to_owned());
+        Self::new(name, finder)
+            .at([GuardPoint::Result, GuardPoint::Output])
+            .then(Then::Replace("[secret]".to_owned()))
+    }
+
+    /// Returns a guard that finds what one of these regular expressions matches, everywhere. It blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidPattern`].
+    pub fn patterns(
+        name: impl Into<String>,
+        patterns: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<Self, InvalidPattern> {
+        let patterns = patterns.into_iter().map(|pattern| {
+            let pattern = pattern.as_ref();
+            Regex::new(pattern).map_err(|source| InvalidPattern {
+                pattern: pattern.to_owned(),
+                source,
+            })
+        });
+        let patterns = patterns.collect::<Result<_, _>>()?;
+        let name = name.into();
+        let what = format!("what {name} looks for");
+        Ok(Self::new(name, Finder::Patterns(patterns, what)))
+    }
+
+    /// Returns a guard that finds texts of more than so many characters, in prompts and messages. It blocks.
+    #[must_use]
+    pub fn length(name: impl Into<String>, most: usize) -> Self {
+        Self::new(name, Finder::Longer(most)).at([GuardPoint::Input])
+    }
+
+    /// Returns a guard that finds addresses whose hosts are none of these, in calls and answers. It blocks. `*.example.com`
+    /// stands for all hosts below `example.com`.
+    ///
+    /// An address is what has a scheme and `://`: a host that is merely named is not found.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidHost`].
+    pub fn urls(
+        name: impl Into<String>,
+        hosts: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self, InvalidHost> {
+        let finder = Finder::Urls(Hosts::parse(hosts)?);
+        Ok(Self::new(name, finder).at([GuardPoint::Call, GuardPoint::Output]))
+    }
+
+    /// Returns a guard that finds what is no JSON, or does not fit a JSON Schema, in what tools return. It blocks.
+    #[must_use]
+    pub fn json(name: impl Into<String>, schema: Option<Value>) -> Self {
+        Self::new(name, Finder::NoJson(schema)).at([GuardPoint::Result])
+    }
+
+    fn new(name: impl Into<String>, finder: Finder) -> Self {
+        Self {
+            name: name.into(),
+            at: GuardPoint::ALL.into(),
+            tools: BTreeSet::new(),
+            then: Then::default(),
+            finder,
+        }
+    }
+
+    /// Sets where it looks.
+    #[must_use]
+    pub fn at(mut self, points: impl IntoIterator<Item = GuardPoint>) -> Self {
+        self.at = points.into_iter().collect();
+        self
+    }
+
+    /// Sets the tools whose calls and results it looks at. Default is all.
+    #[must_use]
+    pub fn of_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets what is done about what it finds.
+    #[must_use]
+    pub fn then(mut self, then: Then) -> Self {
+        self.then = then;
+        self
+    }
+
+    fn verdict(&self, subject: GuardSubject<'_>) -> GuardVerdict {
+        let is_of = |tool: &str| self.tools.is_empty() || self.tools.contains(tool);
+        if !subject.tool.is_none_or(is_of) {
+            return GuardVerdict::Pass;
+        }
+        match subject.input {
+            Some(input) => self.of_input(subject.text, input),
+            None => match self.finder.find(subject.text) {
+                None => GuardVerdict::Pass,
+                Some(found) => {
+                    let reason = found.reason.clone();
+                    self.then
+                        .verdict(reason, |by| found.replaced(subject.text, by))
+                }
+            },
+        }
+    }
+
+    /// Looks at each text of the arguments as it is, and not at what JSON makes of it; at their JSON, where it is the whole
+    /// that is looked at.
+    fn of_input(&self, text: &str, input: &Value) -> GuardVerdict {
+        if matches!(self.finder, Finder::Longer(_) | Finder::NoJson(_)) {
+            return match self.finder.find(text) {
+                None => GuardVerdict::Pass,
+                Some(found) => self.then.failure(found.reason),
+            };
+        }
+        let by = match &self.then {
+            Then::Replace(by) => by.as_str(),
+            _ => "",
+        };
+        let mut reason = None;
+        let changed = self.replaced(input, by, &mut reason);
+        match reason {
+            None => GuardVerdict::Pass,
+            Some(reason) => self.then.verdict(reason, |_| changed.to_string()),
+        }
+    }
+
+    /// A value with what was found in its texts replaced, names of fields included.
+    fn replaced(&self, value: &Value, by: &str, reason: &mut Option<String>) -> Value {
+        let mut of_text = |text: &str| match self.finder.find(text) {
+            None => text.to_owned(),
+            Some(found) => {
+                let text = found.replaced(text, by);
+                reason.get_or_insert(found.reason);
+                text
+            }
+        };
+        match value {
+            Value::String(text) => Value::String(of_text(text)),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.replaced(item, by, reason));
+                Value::Array(items.collect())
+            }
+            Value::Object(fields) => {
+                let names: Vec<String> = fields.keys().map(|name| of_text(name)).collect();
+                let values = fields
+                    .values()
+                    .map(|field| self.replaced(field, by, reason));
+                Value::Object(names.into_iter().zip(values).collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+impl Guard for TextGuard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn looks_at(&self, point: GuardPoint) -> bool {
+        self.at.contains(&point)
+    }
+
+    fn on_failure(&self, reason: String) -> GuardVerdict {
+        // It never fails.
+        GuardVerdict::Block { reason }
+    }
+
+    fn check<'a>(
+        &'a self,
+        subject: GuardSubject<'a>,
+    ) -> WasmBoxedFuture<'a, Result<GuardVerdict, GuardError>> {
+        Box::pin(async move { Ok(self.verdict(subject)) })
+    }
+}

@@ -1,0 +1,1 @@
+//! What guards find, and what programs are asked.

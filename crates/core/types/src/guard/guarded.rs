@@ -1,0 +1,90 @@
+//! What came of the guards that looked at one thing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{FailureKind, StepFailure};
+
+/// What came of the guards that looked at one thing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Guarded {
+    /// What was said that is no pass, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<GuardNote>,
+    /// What takes the place of what was looked at, and of the arguments of a call as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<String>,
+    /// Whether it goes on.
+    #[serde(skip_serializing_if = "GuardEnd::is_pass")]
+    pub end: GuardEnd,
+}
+
+/// What one guard said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuardNote {
+    /// Its name.
+    pub guard: String,
+    /// The name of its [verdict](crate::GuardVerdict).
+    pub verdict: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Whether something goes on that guards looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GuardEnd {
+    /// It does.
+    #[default]
+    Pass,
+    /// If a person says so, who is asked for this reason.
+    Ask(String),
+    /// It does not, for this reason.
+    Block(String),
+    /// The run ends, for this reason.
+    Trip(String),
+}
+
+impl GuardEnd {
+    /// Whether it goes on.
+    #[must_use]
+    pub const fn is_pass(&self) -> bool {
+        matches!(self, Self::Pass)
+    }
+
+    /// Returns how strict it is, from 0 for what goes on to 3 for the end of the run.
+    #[must_use]
+    pub const fn strictness(&self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Ask(_) => 1,
+            Self::Block(_) => 2,
+            Self::Trip(_) => 3,
+        }
+    }
+}
+
+impl Guarded {
+    /// Returns whether there is nothing to say.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns it in a box, if there is anything to say.
+    #[must_use]
+    pub fn into_box(self) -> Option<Box<Self>> {
+        (!self.is_silent()).then(|| Box::new(self))
+    }
+
+    /// Returns the failure of a step that a guard ended the run in; `None` if none did.
+    #[must_use]
+    pub fn tripped(&self) -> Option<StepFailure> {
+        match &self.end {
+            GuardEnd::Trip(reason) => {
+                Some(StepFailure::new(FailureKind::Guardrail, reason.clone()))
+            }
+            _ => None,
+        }
+    }
+}

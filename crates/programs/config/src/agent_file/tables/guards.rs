@@ -1,0 +1,314 @@
+//! What looks at what goes into runs and out of them: the tables `[guards.NAME]`, and the key `guards` of agents.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
+
+use neuron_guards::{CommandGuard, InvalidHost, InvalidPattern, TextGuard, Then};
+use neuron_types::{Guard, GuardPoint, GuardSpec, canonical_json, hex, with_causes};
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::agent_file::{
+    tables::commands::{self, Command},
+    text::table::{Table, Text},
+};
+
+/// The key of an agent.
+pub(crate) const KEY: &str = "guards";
+
+/// The tables.
+pub(crate) const GUARDS: &str = "guards";
+
+/// What a guard does about what it finds, as words.
+const THEN: [(&str, Action); 5] = [
+    ("warn", Action::Warn),
+    ("replace", Action::Replace),
+    ("block", Action::Block),
+    ("ask", Action::Ask),
+    ("trip", Action::Trip),
+];
+
+/// What becomes of what a guard could say nothing about, as words.
+const ON_FAILURE: [(&str, Failing); 5] = [
+    ("pass", Failing::Pass),
+    ("warn", Failing::Warn),
+    ("block", Failing::Block),
+    ("ask", Failing::Ask),
+    ("trip", Failing::Trip),
+];
+
+const POINTS: [(&str, GuardPoint); 4] = [
+    ("input", GuardPoint::Input),
+    ("call", GuardPoint::Call),
+    ("result", GuardPoint::Result),
+    ("output", GuardPoint::Output),
+];
+
+/// The keys of all kinds.
+const COMMON: [&str; 4] = ["kind", "at", "tools", "then"];
+
+/// The kinds, and the keys that each has beside those of all.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("secrets", &["with"]),
+    ("patterns", &["patterns", "with"]),
+    ("length", &["max_chars", "with"]),
+    ("urls", &["hosts", "with"]),
+    ("json", &["schema", "with"]),
+    ("command", &["command", "env", "timeout", "on_failure"]),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Warn,
+    Replace,
+    Block,
+    Ask,
+    Trip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Failing {
+    Pass,
+    Warn,
+    Block,
+    Ask,
+    Trip,
+}
+
+/// A guard as the file has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct GuardSettings {
+    /// Where it looks; as its kind does where nothing is said.
+    at: BTreeSet<GuardPoint>,
+    tools: Vec<String>,
+    then: Option<Action>,
+    /// What takes the place of what it finds.
+    with: Option<String>,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    Secrets,
+    Patterns(Vec<String>),
+    Length(usize),
+    Urls(Vec<String>),
+    Json(Option<Value>),
+    Command {
+        command: Command,
+        on_failure: Failing,
+    },
+}
+
+/// Why the settings of a guard make none.
+enum Unusable {
+    Pattern(InvalidPattern),
+    Host(InvalidHost),
+}
+
+impl GuardSettings {
+    /// The guard of these settings, whose programs are started in this directory. The settings were found to make one when
+    /// they were read; `None` where they do not.
+    pub(crate) fn guard(&self, name: &str, cwd: &Path) -> Option<Arc<dyn Guard>> {
+        self.make(name, cwd).ok()
+    }
+
+    /// The words of its command.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
+        let command = match &self.what {
+            What::Command { command, .. } => Some(command),
+            _ => None,
+        };
+        command.into_iter().flat_map(|command| &command.words)
+    }
+
+    /// As definitions of agents name it.
+    fn spec(&self, name: &str) -> GuardSpec {
+        // They hold nothing that JSON cannot.
+        let settings = serde_json::to_value(self).unwrap_or_default();
+        let settings = hex(&Sha256::digest(canonical_json(&settings)));
+        let guard = self.guard(name, Path::new("."));
+        let looks = |point: &GuardPoint| guard.as_ref().is_some_and(|guard| guard.looks_at(*point));
+        GuardSpec {
+            name: name.to_owned(),
+            at: GuardPoint::ALL.into_iter().filter(looks).collect(),
+            settings: format!("sha256:{settings}"),
+        }
+    }
+
+    fn make(&self, name: &str, cwd: &Path) -> Result<Arc<dyn Guard>, Unusable> {
+        let guard = match &self.what {
+            What::Secrets => TextGuard::secrets(name),
+            What::Patterns(patterns) => {
+                TextGuard::patterns(name, patterns).map_err(Unusable::Pattern)?
+            }
+            What::Length(most) => TextGuard::length(name, *most),
+            What::Urls(hosts) => TextGuard::urls(name, hosts).map_err(Unusable::Host)?,
+            What::Json(schema) => TextGuard::json(name, schema.clone()),
+            What::Command {
+                command,
+                on_failure,
+            } => return Ok(self.command(name, command, *on_failure, cwd)),
+        };
+        let guard = guard.of_tools(&self.tools);
+        let guard = match self.at.is_empty() {
+            true => guard,
+            false => guard.at(self.at.iter().copied()),
+        };
+        let with = self.with.clone();
+        Ok(Arc::new(match self.then {
+            None => match with {
+                None => guard,
+                Some(with) => guard.then(Then::Replace(with)),
+            },
+            Some(Action::Warn) => guard.then(Then::Warn),
+            Some(Action::Replace) => {
+                let with = with.unwrap_or_else(|| format!("[{name}]"));
+                guard.then(Then::Replace(with))
+            }
+            Some(Action::Block) => guard.then(Then::Block),
+            Some(Action::Ask) => guard.then(Then::Ask),
+            Some(Action::Trip) => guard.then(Then::Trip),
+        }))
+    }
+
+    fn command(
+        &self,
+        name: &str,
+        command: &Command,
+        on_failure: Failing,
+        cwd: &Path,
+    ) -> Arc<dyn Guard> {
+        let guard = CommandGuard::new(name, command.program(cwd)).of_tools(&self.tools);
+        let guard = match self.at.is_empty() {
+            true => guard,
+            false => guard.at(self.at.iter().copied()),
+        };
+        Arc::new(match on_failure {
+            Failing::Pass => guard.passing_on_failure(),
+            Failing::Warn => guard.failing(Then::Warn),
+            Failing::Block => guard.failing(Then::Block),
+            Failing::Ask => guard.failing(Then::Ask),
+            Failing::Trip => guard.failing(Then::Trip),
+        })
+    }
+}
+
+/// The guards of the file.
+pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, GuardSettings> {
+    let tables = root.named_tables(GUARDS).into_iter();
+    tables
+        .filter_map(|(name, table)| Some((name.to_owned(), read_one(name, &table)?)))
+        .collect()
+}
+
+fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
+    let Some(kind) = table.text("kind") else {
+        if !table.has("kind") {
+            table.missing("kind = \"secrets\"");
+        }
+        return None;
+    };
+    let kinds = KINDS.map(|(name, keys)| (name, (name, keys)));
+    let (kind, keys) = table.choose("kind", kind, &kinds)?;
+    table.expect_keys(&[&COMMON[..], keys].concat());
+    let what = read_what(kind, table)?;
+    if kind == "command" && table.has("then") {
+        let offset = table.offset_of("then");
+        table.problem("then", offset, "is what the command says: leave it out");
+    }
+    let tools = table.texts("tools");
+    let points = table.texts("at").into_iter();
+    let at = points.filter_map(|point| table.choose("at", point, &POINTS));
+    let settings = GuardSettings {
+        at: at.collect(),
+        tools: tools.iter().map(own).collect(),
+        then: table.choice("then", &THEN),
+        with: table.text("with").as_ref().map(own),
+        what,
+    };
+    if settings.with.is_some() && !matches!(settings.then, None | Some(Action::Replace)) {
+        let offset = table.offset_of("with");
+        table.problem(
+            "with",
+            offset,
+            "goes with then = \"replace\": remove one of them",
+        );
+    }
+    match settings.make(name, Path::new(".")) {
+        Ok(_) => Some(settings),
+        Err(Unusable::Pattern(error)) => {
+            let offset = table.offset_of("patterns");
+            let message = format!("cannot be used: {}", with_causes(&error));
+            table.problem("patterns", offset, &message);
+            None
+        }
+        Err(Unusable::Host(error)) => {
+            let offset = table.offset_of("hosts");
+            table.problem("hosts", offset, &format!("cannot be used: {error}"));
+            None
+        }
+    }
+}
+
+fn read_what(kind: &str, table: &Table<'_>) -> Option<What> {
+    let required = |key: &str, example: &str| {
+        if !table.has(key) {
+            table.missing(example);
+        }
+    };
+    Some(match kind {
+        "secrets" => What::Secrets,
+        "patterns" => {
+            required("patterns", "patterns = [\"…\"]");
+            What::Patterns(table.texts("patterns").iter().map(own).collect())
+        }
+        "length" => {
+            required("max_chars", "max_chars = 10_000");
+            What::Length(table.count("max_chars")?)
+        }
+        "urls" => {
+            required("hosts", "hosts = [\"example.com\"]");
+            What::Urls(table.texts("hosts").iter().map(own).collect())
+        }
+        "json" => What::Json(table.json("schema")),
+        _ => What::Command {
+            command: commands::read(table)?,
+            on_failure: table
+                .choice("on_failure", &ON_FAILURE)
+                .unwrap_or(Failing::Block),
+        },
+    })
+}
+
+/// The guards of an agent, in its order.
+pub(crate) fn read_names(
+    agent: &Table<'_>,
+    guards: &BTreeMap<String, GuardSettings>,
+) -> Vec<GuardSpec> {
+    let mut found: Vec<GuardSpec> = Vec::new();
+    for name in agent.texts(KEY) {
+        match guards.get(name.value) {
+            Some(_) if found.iter().any(|known| known.name == name.value) => {
+                agent.problem(KEY, name.offset, "names a guard twice: remove one of them");
+            }
+            Some(settings) => found.push(settings.spec(name.value)),
+            None => {
+                let known: Vec<&str> = guards.keys().map(String::as_str).collect();
+                agent.unknown_value("guard", KEY, name, &known);
+            }
+        }
+    }
+    found
+}
+
+fn own(text: &Text<'_>) -> String {
+    text.value.to_owned()
+}
