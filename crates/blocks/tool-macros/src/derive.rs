@@ -2,22 +2,28 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Fields, Result};
+use syn::{Data, DeriveInput, Fields, FieldsNamed, Result};
 
-use crate::options::Options;
+use crate::{
+    field::{self, Field, is_tool},
+    options::Options,
+};
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let (args, visibility) = (&input.ident, &input.vis);
-    let has_names = match &input.data {
-        Data::Struct(data) => matches!(data.fields, Fields::Named(_)),
-        _ => false,
+    let named = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(named) => Some(named),
+            _ => None,
+        },
+        _ => None,
     };
-    if !has_names {
+    let Some(named) = named else {
         return Err(syn::Error::new(
             args.span(),
             "a model calls arguments by their names: derive Tool for a struct with named fields",
         ));
-    }
+    };
     if !input.generics.params.is_empty() {
         return Err(syn::Error::new_spanned(
             &input.generics,
@@ -30,6 +36,14 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let description = options.description(&input.attrs, args.span())?;
     let (title, annotations) = (options.title(), options.annotations());
     let fields = options.fields();
+    let arguments = arguments(input, named)?;
+    let definition = quote! {
+        ::neuron_tool::__private::definition::<#args>(
+            #name, #title, #description, #annotations,
+        )
+    };
+    let definition = field::described(&arguments, definition)?;
+    let filled = field::filled(&arguments)?;
     let preview = options.previews().map(|path| {
         quote! {
             async fn preview(
@@ -72,11 +86,11 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             fn definition(&self) -> ::neuron_tool::ToolDefinition {
                 ::neuron_tool::ToolDefinition {
                     #fields,
-                    ..::neuron_tool::__private::definition::<#args>(
-                        #name, #title, #description, #annotations,
-                    )
+                    ..#definition
                 }
             }
+
+            #filled
 
             async fn call(
                 &self,
@@ -92,10 +106,21 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
+/// What is said about single fields.
+fn arguments(input: &DeriveInput, named: &FieldsNamed) -> Result<Vec<Field>> {
+    let mut arguments = Vec::new();
+    for field in &named.named {
+        if let Some(name) = &field.ident {
+            arguments.extend(Field::read(name, &field.ty, &field.attrs, &input.attrs)?);
+        }
+    }
+    Ok(arguments)
+}
+
 fn options(input: &DeriveInput) -> Result<Options> {
     let mut found = None;
     for attribute in &input.attrs {
-        if !attribute.path().is_ident("tool") {
+        if !is_tool(attribute) {
             continue;
         }
         if found.replace(attribute.parse_args::<Options>()?).is_some() {

@@ -6,6 +6,7 @@ use syn::{Attribute, Ident, ImplItemFn, Path, Result, Visibility};
 
 use crate::{
     arguments::{self, camel_case},
+    field,
     options::Options,
     signature::{Parameter, Signature, clean},
 };
@@ -16,6 +17,8 @@ struct Parts<'a> {
     definition: TokenStream,
     args: Ident,
     args_struct: TokenStream,
+    /// The method that fills in what a call leaves out.
+    filled: Option<TokenStream>,
     /// The function that says what a call would do.
     previews: Option<&'a Path>,
     /// The function that says what became of a call.
@@ -65,18 +68,18 @@ impl<'a> Parts<'a> {
         let (title, annotations) = (options.title(), options.annotations());
         let fields = options.fields();
         let definition = quote! {
-            ::neuron_tool::ToolDefinition {
-                #fields,
-                ..::neuron_tool::__private::definition::<#args>(
-                    #name, #title, #description, #annotations,
-                )
-            }
+            ::neuron_tool::__private::definition::<#args>(
+                #name, #title, #description, #annotations,
+            )
         };
+        let definition = field::described(&signature.fields, definition)?;
+        let definition = quote!(::neuron_tool::ToolDefinition { #fields, ..#definition });
         Ok(Self {
             name,
             definition,
             args,
             args_struct,
+            filled: field::filled(&signature.fields)?,
             previews: options.previews(),
             outcomes: options.outcomes(),
         })
@@ -90,7 +93,7 @@ impl<'a> Parts<'a> {
         bodies: &Bodies,
     ) -> TokenStream {
         let (name, definition, args) = (&self.name, &self.definition, &self.args);
-        let call = &bodies.call;
+        let (call, filled) = (&bodies.call, &self.filled);
         let preview = bodies.preview.as_ref().map(|body| {
             quote! {
                 async fn preview(
@@ -126,6 +129,8 @@ impl<'a> Parts<'a> {
             fn definition(&self) -> ::neuron_tool::ToolDefinition {
                 #definition
             }
+
+            #filled
 
             async fn call(
                 &self,

@@ -5,9 +5,11 @@ use syn::{DeriveInput, ImplItemFn, parse_macro_input};
 
 mod arguments;
 mod derive;
+mod field;
 mod function;
 mod home;
 mod options;
+mod property;
 mod signature;
 
 use self::options::Options;

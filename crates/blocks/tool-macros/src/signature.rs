@@ -6,11 +6,15 @@ use syn::{
     TypeReference, spanned::Spanned as _,
 };
 
+use crate::field::{Field, is_tool};
+
 /// A function that can be a tool.
 pub(crate) struct Signature {
     /// `&self`.
     pub(crate) is_method: bool,
     pub(crate) parameters: Vec<Parameter>,
+    /// What is said about single arguments.
+    pub(crate) fields: Vec<Field>,
     pub(crate) output: Type,
 }
 
@@ -59,6 +63,7 @@ impl Signature {
         let mut read = Self {
             is_method: false,
             parameters: Vec::new(),
+            fields: Vec::new(),
             output: (**output).clone(),
         };
         for input in &signature.inputs {
@@ -89,6 +94,18 @@ impl Signature {
         if self.is_method && matches!(parameter, Parameter::State(_)) {
             let message = "a method's state is `self`: remove #[state]";
             return Err(syn::Error::new(typed.span(), message));
+        }
+        match &parameter {
+            Parameter::Argument(argument) => {
+                let field = Field::read(&argument.name, &argument.kind, &typed.attrs, &[])?;
+                self.fields.extend(field);
+            }
+            _ => {
+                if let Some(attribute) = typed.attrs.iter().find(|attribute| is_tool(attribute)) {
+                    let message = "the model does not give this one: remove #[tool(…)]";
+                    return Err(syn::Error::new(attribute.span(), message));
+                }
+            }
         }
         self.parameters.push(parameter);
         Ok(())
@@ -184,9 +201,9 @@ fn is_for_argument(attribute: &Attribute) -> bool {
 pub(crate) fn clean(function: &mut ImplItemFn) {
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(typed) = input {
-            typed
-                .attrs
-                .retain(|attribute| !is_state(attribute) && !is_for_argument(attribute));
+            typed.attrs.retain(|attribute| {
+                !is_state(attribute) && !is_tool(attribute) && !is_for_argument(attribute)
+            });
         }
     }
 }

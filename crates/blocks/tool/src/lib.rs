@@ -20,7 +20,8 @@ pub use neuron_types::{
 /// Makes a tool of a struct of arguments, which says by [`CallTool`] what a call does.
 ///
 /// A struct `ReadLine` gets a tool `ReadLineTool` beside it. Doc comments become the descriptions of the tool
-/// and of its arguments. `#[tool(…)]` takes the options of [`neuron_tool`].
+/// and of its arguments. `#[tool(…)]` takes the options of [`neuron_tool`] before the struct, and before a field those of
+/// an [argument](macro@neuron_tool#arguments).
 ///
 /// ```
 /// use neuron_tool::{CallTool, Tool, ToolContext, ToolRegistry};
@@ -30,15 +31,10 @@ pub use neuron_types::{
 /// #[derive(Tool, Deserialize, JsonSchema)]
 /// #[tool(name = "read_file", description = "Read contents of a file", read_only)]
 /// struct ReadFile {
-///     /// Absolute path to the file to read
+///     #[tool(description = "Absolute path to the file to read")]
 ///     path: String,
-///     /// Maximum number of lines to read
-///     #[serde(default = "default_max_lines")]
+///     #[tool(description = "Maximum number of lines to read", default = 2000)]
 ///     max_lines: Option<usize>,
-/// }
-///
-/// fn default_max_lines() -> Option<usize> {
-///     Some(2000)
 /// }
 ///
 /// impl CallTool for ReadFile {
@@ -59,6 +55,7 @@ pub use neuron_types::{
 ///
 /// let schema = &registry.definitions()[0].input_schema;
 /// assert_eq!(schema["properties"]["path"]["description"], "Absolute path to the file to read");
+/// assert_eq!(schema["properties"]["max_lines"]["default"], 2000);
 /// assert_eq!(schema["required"], serde_json::json!(["path"]));
 ///
 /// let folder = tempfile::tempdir()?;
@@ -174,6 +171,51 @@ pub use neuron_tool_macros::Tool;
 ///
 /// let definition = PayTool.definition();
 /// assert!(definition.previews && definition.outcomes);
+/// ```
+///
+/// # Arguments
+///
+/// `#[tool(…)]` before a parameter, or before a field of a struct with [`derive(Tool)`](derive@Tool), takes these:
+///
+/// | Option | Is |
+/// | --- | --- |
+/// | `description = "…"` | the description of the argument; its doc comment where it is left out |
+/// | `default = …` | what the argument is if a call leaves it out, as a model would write it: a text, a number, `true`, `false` or a list of them |
+///
+/// The schema has the default, and does not require the argument. An argument that a call gives as `null` is given. The
+/// name of the argument may be another by serde's `rename` and `rename_all`.
+///
+/// ```
+/// use neuron_tool::{ToolContext, ToolError, ToolRegistry, neuron_tool};
+/// use serde_json::json;
+///
+/// /// Greets somebody.
+/// #[neuron_tool(read_only)]
+/// async fn greet(
+///     #[tool(description = "Whom to greet", default = "World")] name: String,
+/// ) -> Result<String, ToolError> {
+///     Ok(format!("Hello, {name}!"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let mut registry = ToolRegistry::new();
+/// registry.register(GreetTool);
+/// let output = registry.execute("greet", json!({}), &ToolContext::default()).await?;
+/// assert_eq!(output, neuron_tool::ToolOutput::text("Hello, World!"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A default of another type than its argument does not compile where that type is a number, a text or a flag:
+///
+/// ```compile_fail,E0308
+/// # use neuron_tool::{ToolError, neuron_tool};
+/// /// Greets somebody.
+/// #[neuron_tool]
+/// async fn greet(#[tool(default = "three")] times: u32) -> Result<String, ToolError> {
+///     Ok("Hello! ".repeat(times as usize))
+/// }
 /// ```
 ///
 /// # What calls share

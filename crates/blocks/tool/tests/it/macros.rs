@@ -213,3 +213,128 @@ async fn functions_and_methods_are_called_with_arguments_context_and_state() {
     assert!(matches!(wrong, ToolError::ModelRetry(_)), "{wrong}");
     assert_eq!(add_up(1, 2).await.unwrap(), 3);
 }
+
+#[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    Oldest,
+    Newest,
+}
+
+/// Lists what happened.
+#[derive(serde::Deserialize, schemars::JsonSchema, Tool)]
+#[serde(rename_all = "camelCase")]
+struct ListEvents {
+    /// What the code says of it.
+    #[tool(description = "Whose events")]
+    account: String,
+    #[tool(description = "How many at most", default = 20)]
+    max_lines: Option<usize>,
+    #[tool(default = "newest")]
+    order: Order,
+    #[tool(default = ["all", "none"])]
+    #[serde(rename = "tags")]
+    labels: Vec<String>,
+    #[tool(default = -1.5)]
+    above: f64,
+    #[tool(description = "Anything", default = true)]
+    extra: serde_json::Value,
+}
+
+impl CallTool for ListEvents {
+    type Output = String;
+    type Error = ToolError;
+
+    async fn call(self, _: &ToolContext) -> Result<String, ToolError> {
+        let numbers = (self.max_lines, self.above);
+        Ok(format!(
+            "{} {:?} {:?} {numbers:?} {}",
+            self.account, self.order, self.labels, self.extra
+        ))
+    }
+}
+
+/// Greets.
+#[neuron_tool]
+async fn greet(
+    /// Not read.
+    #[tool(description = "Who", default = "World")]
+    name: String,
+    #[tool(default = 1)] times: u8,
+) -> Result<String, ToolError> {
+    Ok(vec![name; times.into()].join(" and "))
+}
+
+impl Account {
+    /// Holds money back.
+    #[neuron_tool]
+    async fn hold(&self, #[tool(default = 3)] amount: i64) -> Result<i64, ToolError> {
+        Ok(self.0 - amount)
+    }
+}
+
+#[test]
+fn what_is_said_about_a_field_is_in_the_schema() {
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "account": {"type": "string", "description": "Whose events"},
+            "maxLines": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "How many at most",
+                "default": 20,
+            },
+            "order": {"type": "string", "enum": ["oldest", "newest"], "default": "newest"},
+            "tags": {"type": "array", "items": {"type": "string"}, "default": ["all", "none"]},
+            "above": {"type": "number", "default": -1.5},
+            "extra": {"description": "Anything", "default": true},
+        },
+        "required": ["account"],
+    });
+    assert_eq!(ListEventsTool.definition().input_schema, expected);
+
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "Who", "default": "World"},
+            "times": {"type": "integer", "minimum": 0, "maximum": 255, "default": 1},
+        },
+    });
+    assert_eq!(GreetTool.definition().input_schema, expected);
+}
+
+#[tokio::test]
+async fn a_default_is_used_where_a_call_leaves_the_argument_out() {
+    let mut registry = ToolRegistry::new();
+    registry.register(ListEventsTool);
+    registry.register(GreetTool);
+    registry.register(Arc::new(Account(10)).hold_tool());
+    let validator = neuron_tool::builtin::SchemaValidator::new(&registry);
+    registry.add_middleware(validator);
+    let ctx = ToolContext::default();
+    let call = async |name, input| registry.execute(name, input, &ctx).await;
+    let text = |text: &str| ToolOutput::text(text);
+
+    let events = call("list_events", json!({"account": "a"})).await.unwrap();
+    assert_eq!(
+        events,
+        text("a Newest [\"all\", \"none\"] (Some(20), -1.5) true")
+    );
+    let given = json!({
+        "account": "a", "maxLines": null, "order": "oldest", "tags": [], "above": 2, "extra": null,
+    });
+    assert_eq!(
+        call("list_events", given).await.unwrap(),
+        text("a Oldest [] (None, 2.0) null")
+    );
+    let missing = call("list_events", json!({})).await;
+    assert!(matches!(missing, Err(ToolError::ModelRetry(_))));
+
+    assert_eq!(call("greet", json!({})).await.unwrap(), text("World"));
+    let twice = call("greet", json!({"name": "Ada", "times": 2})).await;
+    assert_eq!(twice.unwrap(), text("Ada and Ada"));
+    assert_eq!(call("hold", json!({})).await.unwrap(), text("7"));
+    assert_eq!(call("hold", json!({"amount": 4})).await.unwrap(), text("6"));
+    assert_eq!(greet("You".into(), 1).await.unwrap(), "You");
+}

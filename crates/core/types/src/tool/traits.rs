@@ -86,6 +86,12 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     /// What the model is told about this tool. Its annotations decide how a failed call is retried.
     fn definition(&self) -> ToolDefinition;
 
+    /// Returns the arguments of a call with what the model may leave out and the tool has a value for. They are parsed
+    /// after it. Default is the arguments as they are.
+    fn fill_in(&self, input: Value) -> Value {
+        input
+    }
+
     /// Performs the call.
     ///
     /// May be called again with the same [`ToolContext::idempotency_key`] after a failure or a crash,
@@ -212,7 +218,7 @@ impl<T: Tool> ToolDyn for T {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let args = read_args(input)?;
+            let args = read_args(self.fill_in(input))?;
             let output = self.call(args, ctx).await.map_err(ToolError::from_tool)?;
             written(output)
         })
@@ -224,7 +230,7 @@ impl<T: Tool> ToolDyn for T {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<Option<Preview>, ToolError>> {
         Box::pin(async move {
-            let args = read_args(input)?;
+            let args = read_args(self.fill_in(input))?;
             self.preview(args, ctx).await.map_err(ToolError::from_tool)
         })
     }
@@ -236,7 +242,7 @@ impl<T: Tool> ToolDyn for T {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<Option<ToolOutput>, ToolError>> {
         Box::pin(async move {
-            let args = read_args(input)?;
+            let args = read_args(self.fill_in(input))?;
             let outcome = self.outcome(key, args, ctx).await;
             match outcome.map_err(ToolError::from_tool)? {
                 Some(output) => written(output).map(Some),
