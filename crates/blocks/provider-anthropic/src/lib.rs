@@ -6,6 +6,7 @@ mod container;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod model;
+pub mod models;
 mod refusal;
 mod request;
 mod settings;

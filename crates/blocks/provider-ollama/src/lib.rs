@@ -7,6 +7,7 @@ mod client;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod keep_alive;
+pub mod models;
 mod request;
 mod settings;
 mod think;

@@ -10,6 +10,7 @@ mod format;
 pub mod fuzzing;
 mod location;
 mod model;
+pub mod models;
 mod reasoning;
 mod responses;
 mod schema;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use neuron_types::{CompletionRequest, ProviderError, ReasoningEffort, ToolChoice};
 
-use crate::reasoning::refuse;
+use crate::{models, reasoning::refuse};
 
 use ReasoningEffort::{High, Low, Max, Medium, Minimal, None as NoEffort, XHigh};
 
@@ -32,67 +32,76 @@ enum ChatTools {
 /// Sampling settings and reasoning exclude each other on every model that reasons.
 const MODELS: &[Model] = &[
     Model {
-        names: &["gpt-6.2-sol", "gpt-6.2-astra", "gpt-6.1-sol"],
+        names: &[
+            models::GPT_6_2_SOL,
+            models::GPT_6_2_ASTRA,
+            models::GPT_6_1_SOL,
+        ],
         efforts: &[Low, Medium, High, XHigh, Max],
         default_effort: Some(Medium),
         chat_tools: ChatTools::Never,
     },
     Model {
-        names: &["gpt-6-astra", "gpt-6.1-terra"],
+        names: &[models::GPT_6_ASTRA, models::GPT_6_1_TERRA],
         efforts: &[NoEffort, Low, Medium, High, XHigh, Max],
         default_effort: Some(Medium),
         chat_tools: ChatTools::Never,
     },
     Model {
         names: &[
-            "gpt-6-sol",
-            "gpt-6-luna",
-            "gpt-5.6",
-            "gpt-5.6-sol",
-            "gpt-5.6-terra",
-            "gpt-5.6-luna",
+            models::GPT_6_SOL,
+            models::GPT_6_LUNA,
+            models::GPT_5_6,
+            models::GPT_5_6_SOL,
+            models::GPT_5_6_TERRA,
+            models::GPT_5_6_LUNA,
         ],
         efforts: &[NoEffort, Low, Medium, High, XHigh, Max],
         default_effort: Some(Medium),
         chat_tools: ChatTools::WithoutReasoning,
     },
     Model {
-        names: &["gpt-5.5", "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"],
+        names: &[
+            models::GPT_5_5,
+            models::GPT_5_4,
+            models::GPT_5_4_MINI,
+            models::GPT_5_4_NANO,
+        ],
         efforts: &[NoEffort, Low, Medium, High, XHigh],
         default_effort: None,
         chat_tools: ChatTools::WithoutReasoning,
     },
     Model {
-        names: &["gpt-5.2"],
+        names: &[models::GPT_5_2],
         efforts: &[NoEffort, Low, Medium, High, XHigh],
         default_effort: None,
         chat_tools: ChatTools::Always,
     },
     Model {
-        names: &["gpt-5.1"],
+        names: &[models::GPT_5_1],
         efforts: &[NoEffort, Low, Medium, High],
         default_effort: Some(NoEffort),
         chat_tools: ChatTools::Always,
     },
     Model {
-        names: &["gpt-5", "gpt-5-mini", "gpt-5-nano"],
+        names: &[models::GPT_5, models::GPT_5_MINI, models::GPT_5_NANO],
         efforts: &[Minimal, Low, Medium, High],
         default_effort: Some(Medium),
         chat_tools: ChatTools::Always,
     },
     Model {
-        names: &["o3", "o4-mini"],
+        names: &[models::O3, models::O4_MINI],
         efforts: &[Low, Medium, High],
         default_effort: Some(Medium),
         chat_tools: ChatTools::Always,
     },
     Model {
         names: &[
-            "gpt-4.1",
-            "gpt-4.1-mini",
-            "gpt-4.1-nano",
-            "gpt-4o",
-            "gpt-4o-mini",
+            models::GPT_4_1,
+            models::GPT_4_1_MINI,
+            models::GPT_4_1_NANO,
+            models::GPT_4O,
+            models::GPT_4O_MINI,
         ],
         efforts: &[],
         default_effort: Some(NoEffort),
