@@ -27,7 +27,7 @@ pub use limiter::{
     wait::{longest_attempt, longest_wait},
 };
 pub use neuron_flow::RetryNotice;
-pub use prices::list::PriceList;
+pub use prices::list::{PRICES_AS_OF, PriceList};
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
 pub use scope::StepScope;

@@ -1,4 +1,4 @@
-//! What vendors charge, as their price pages said on 2026-11-21.
+//! What vendors charge, as their price pages said on [`PRICES_AS_OF`].
 //!
 //! Sources: the model pages below developers.openai.com/api/docs/models and the price page below
 //! platform.claude.com/docs. A model is left out where any of its prices is not certain, for example while a
@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::{LongPrompt, ModelPrice};
 
+/// The day on which the prices of every [`PriceList`] were read, as `YYYY-MM-DD`.
+pub const PRICES_AS_OF: &str = "2026-11-21";
+
 /// The published prices of one vendor's own API, at standard terms.
 ///
 /// They are for the API under the vendor's main address. Resellers, compatible servers and regional
@@ -17,9 +20,9 @@ use crate::{LongPrompt, ModelPrice};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PriceList {
-    /// OpenAI's, as of 2026-11-21.
+    /// OpenAI's, as of [`PRICES_AS_OF`].
     OpenAi,
-    /// Anthropic's, as of 2026-11-21. Its caches are taken to live for five minutes, which is the default.
+    /// Anthropic's, as of [`PRICES_AS_OF`]. Its caches are taken to live for five minutes, which is the default.
     Anthropic,
 }
 
@@ -90,11 +93,12 @@ const HAIKU_5_5: Row = row(&["claude-haiku-5-5"], 100, 500, 10, 125);
 const HAIKU_5_5_LONG_PROMPT: u64 = 100_000;
 
 impl PriceList {
-    /// The price of a model, by the vendor's name of it. A name with a date, `claude-opus-4-5-20251101` or
-    /// `gpt-6.1-terra-2026-10-01`, has the price of the name without it.
+    /// Returns the price of a model, by the vendor's name of it. A name with a date, `claude-opus-4-5-20251101` or
+    /// `gpt-6.1-terra-2026-10-01`, has the price of the name without it, and so has one with `-latest`. Any other name that
+    /// begins like one of the list is of another model, whose price is not known.
     #[must_use]
     pub fn price(self, model: &str) -> Option<ModelPrice> {
-        let model = undated(model);
+        let model = family(model);
         let rows = match self {
             Self::OpenAi => OPENAI,
             Self::Anthropic => ANTHROPIC,
@@ -133,8 +137,11 @@ impl Row {
     }
 }
 
-/// The name of a model without the date at its end.
-fn undated(model: &str) -> &str {
+/// The name of a model without the date or `-latest` at its end.
+pub(crate) fn family(model: &str) -> &str {
+    if let Some(name) = model.strip_suffix("-latest") {
+        return name;
+    }
     let is_number = |part: &str, digits: usize| {
         part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())
     };

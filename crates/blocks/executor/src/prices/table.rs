@@ -11,11 +11,15 @@ use crate::{ModelPrice, PriceList, prices::list};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prices {
     models: BTreeMap<String, BTreeMap<String, ModelPrice>>,
+    /// By what names of models begin with.
+    prefixes: BTreeMap<String, BTreeMap<String, ModelPrice>>,
     lists: BTreeMap<String, PriceList>,
 }
 
 impl Prices {
-    /// Sets the price of a model, by the provider's registered name and its own name of the model.
+    /// Sets the price of a model, by the provider's registered name and its own name of the model. It holds for the
+    /// snapshots of the model too, whose names have a date or `-latest` behind it, unless they have a price of their own. It
+    /// holds for no other name that begins like it: a price of `gpt-5` is none of `gpt-5-mini`.
     pub fn insert(
         &mut self,
         provider: impl Into<String>,
@@ -28,6 +32,20 @@ impl Prices {
             .insert(model.into(), price);
     }
 
+    /// Sets the price of all models whose names begin with this, where none is [set](Self::insert) for the model itself. Of
+    /// several that fit, the longest holds.
+    pub fn insert_prefix(
+        &mut self,
+        provider: impl Into<String>,
+        prefix: impl Into<String>,
+        price: ModelPrice,
+    ) {
+        self.prefixes
+            .entry(provider.into())
+            .or_default()
+            .insert(prefix.into(), price);
+    }
+
     /// Says that a provider is this vendor itself, so that its published prices hold where none is set.
     pub fn use_list(&mut self, provider: impl Into<String>, list: PriceList) {
         self.lists.insert(provider.into(), list);
@@ -38,7 +56,14 @@ impl Prices {
         self.lists.remove(provider);
     }
 
-    /// The price of a model: the one that was set, else the one of the provider's list.
+    /// Returns the list that a provider uses, if any.
+    #[must_use]
+    pub fn list(&self, provider: &str) -> Option<PriceList> {
+        self.lists.get(provider).copied()
+    }
+
+    /// Returns the price of a model: the one that was set for it, else for the model that it is a snapshot of, else for the
+    /// longest beginning of its name, else the one of the provider's list.
     #[must_use]
     pub fn get(&self, provider: &str, model: &str) -> Option<ModelPrice> {
         self.set(provider, model)
@@ -81,6 +106,16 @@ impl Prices {
     }
 
     fn set(&self, provider: &str, model: &str) -> Option<&ModelPrice> {
-        self.models.get(provider)?.get(model)
+        let models = self.models.get(provider);
+        let set = models.and_then(|models| {
+            let own = models.get(model);
+            own.or_else(|| models.get(list::family(model)))
+        });
+        set.or_else(|| {
+            let prefixes = self.prefixes.get(provider)?.iter();
+            let fitting = prefixes.filter(|(prefix, _)| model.starts_with(prefix.as_str()));
+            // All are beginnings of one name, so the last in order is the longest.
+            fitting.last().map(|(_, price)| price)
+        })
     }
 }

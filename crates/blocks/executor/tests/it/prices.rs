@@ -1,10 +1,11 @@
 //! What a call cost, and when nobody knows.
 
-use neuron_executor::{LongPrompt, ModelPrice, PriceList, Prices};
+use neuron_executor::{LongPrompt, ModelPrice, PRICES_AS_OF, PriceList, Prices};
 use neuron_types::{
     CacheControl, CacheTtl, CompletionRequest, RequestHead, SystemBlock, SystemPrompt, TokenUsage,
     UsageIteration,
 };
+use proptest::prelude::*;
 use rust_decimal::Decimal;
 use serde_json::json;
 
@@ -180,6 +181,7 @@ fn a_name_with_a_date_has_the_price_of_the_name_without_it() {
             "gpt-6.1-terra-2026-10-01",
             "gpt-6.1-terra",
         ),
+        (PriceList::OpenAi, "gpt-6.1-terra-latest", "gpt-6.1-terra"),
     ] {
         let price = list.price(dated);
         assert!(price.is_some(), "{dated}");
@@ -190,8 +192,89 @@ fn a_name_with_a_date_has_the_price_of_the_name_without_it() {
         "gpt-6.1-terra-2026-10",
         "20251101",
         "2026-10-01",
+        "claude-opus-latest",
+        "claude-opus-4-5-fast",
+        "gpt-6-sol-mini",
+        "gpt-6",
     ] {
         assert_eq!(PriceList::Anthropic.price(other), None, "{other}");
         assert_eq!(PriceList::OpenAi.price(other), None, "{other}");
     }
+}
+
+/// A price by which its rule is known.
+fn priced(input: u32) -> ModelPrice {
+    ModelPrice {
+        input: input.into(),
+        output: Decimal::ZERO,
+        cache_read: None,
+        cache_write: None,
+        long_prompt: None,
+    }
+}
+
+#[test]
+fn the_price_of_the_model_goes_before_that_of_the_longest_beginning() {
+    let mut prices = openai();
+    prices.insert("openai", "gpt-5", priced(1));
+    let input = |prices: &Prices, model: &str| prices.get("openai", model).map(|price| price.input);
+    for snapshot in [
+        "gpt-5",
+        "gpt-5-latest",
+        "gpt-5-2025-08-07",
+        "gpt-5-20250807",
+    ] {
+        assert_eq!(input(&prices, snapshot), Some(1.into()), "{snapshot}");
+    }
+    for other in ["gpt-5-mini", "gpt-5.6", "gpt-50", "gpt-5-mini-2025-08-07"] {
+        assert_eq!(input(&prices, other), None, "{other}");
+    }
+
+    prices.insert_prefix("openai", "gpt-5", priced(2));
+    prices.insert_prefix("openai", "gpt-5-m", priced(3));
+    prices.insert_prefix("openai", "gpt-6", priced(4));
+    prices.insert_prefix("another", "gpt-5-mini", priced(5));
+    prices.insert("openai", "gpt-5-latest", priced(6));
+    for (model, expected) in [
+        ("gpt-5", Some(1)),
+        ("gpt-5-2025-08-07", Some(1)),
+        ("gpt-5-latest", Some(6)),
+        ("gpt-5-nano", Some(2)),
+        ("gpt-5-mini", Some(3)),
+        ("gpt-5-mini-2025-08-07", Some(3)),
+        ("gpt-6-luna", Some(4)),
+        ("gpt-4o", None),
+    ] {
+        assert_eq!(
+            input(&prices, model),
+            expected.map(Decimal::from),
+            "{model}"
+        );
+    }
+    let cost = prices.cost("openai", &asking("gpt-6-luna"), &million(1));
+    assert_eq!(cost, dollars("0.4"), "what is set outranks the list");
+}
+
+proptest! {
+    #[test]
+    fn of_all_beginnings_that_fit_the_longest_holds(
+        prefixes in proptest::collection::btree_set("[ab]{0,4}", 0..6),
+        model in "[ab]{0,5}",
+    ) {
+        let mut prices = Prices::default();
+        for prefix in &prefixes {
+            let length = u32::try_from(prefix.len()).unwrap();
+            prices.insert_prefix("p", prefix.as_str(), priced(length));
+        }
+        let fitting = prefixes.iter().filter(|prefix| model.starts_with(prefix.as_str()));
+        let expected = fitting.map(|prefix| prefix.len()).max();
+        let found = prices.get("p", &model).map(|price| price.input);
+        prop_assert_eq!(found, expected.map(Decimal::from));
+    }
+}
+
+#[test]
+fn the_list_is_of_a_day() {
+    let date: chrono::NaiveDate = PRICES_AS_OF.parse().unwrap();
+    assert_eq!(date.to_string(), PRICES_AS_OF);
 }
