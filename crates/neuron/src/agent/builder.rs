@@ -404,6 +404,13 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
+    /// Has a run complete with the text of the first tool's result as its answer, which the model does not read: after the
+    /// first turn in which a call was made and has not failed. Default is that the model answers.
+    pub fn stop_on_first_tool(mut self) -> Self {
+        self.spec.stop_on_first_tool = true;
+        self
+    }
+
     /// Sets how the conversation is kept small. Default is not at all.
     pub fn context(mut self, policy: ContextPolicy) -> Self {
         self.spec.context = policy;

@@ -55,6 +55,12 @@ async fn open(home: &Path) -> Local {
 }
 
 #[tokio::test]
+async fn the_first_tool_answers_where_the_agent_stops_at_it() {
+    let agent = agent(ASKS).stop_on_first_tool().build().unwrap();
+    assert_eq!(agent.run("How many?").await.unwrap(), "3");
+}
+
+#[tokio::test]
 async fn a_run_in_memory_answers() {
     let agent = agent(ASKS).build().unwrap();
     assert_eq!(agent.run("How many?").await.unwrap(), "There are 3.");

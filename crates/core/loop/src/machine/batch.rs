@@ -276,10 +276,11 @@ impl AgentMachine {
             return;
         }
         if self.calls_in(is_open).next().is_none() {
+            let closing = self.takes_first_result();
             self.push_results();
             let turn = self.state.turn;
             self.emit(RunEvent::TurnEnded { turn });
-            self.state.stage = Stage::TakeInput { closing: false };
+            self.state.stage = Stage::TakeInput { closing };
         } else if self.calls_in(is_moving).next().is_none() {
             self.wait_for_people(now);
         }

@@ -11,6 +11,7 @@ mod calls;
 pub(crate) mod context;
 pub(crate) mod decisions;
 mod edited;
+mod first_tool;
 mod guards;
 mod halts;
 mod handoffs;

@@ -13,6 +13,7 @@ mod budgets;
 mod context;
 mod door;
 mod driver;
+mod first_tool;
 mod halts;
 mod handoffs;
 mod inquiries;

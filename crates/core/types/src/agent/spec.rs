@@ -87,6 +87,12 @@ pub struct AgentSpec {
     /// made: their results say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_per_turn: Option<u32>,
+    /// A run is complete after the first turn in which a call was made and has not failed, with the text of the first such
+    /// result as its output: the model does not read it. Default is false. A turn whose calls all failed, or were not
+    /// allowed, is followed by another. So is one that only asked a person, or handed the run over. The text is held to no
+    /// [form](RequestHead::response_format).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stop_on_first_tool: bool,
     /// How far a run may go.
     pub limits: Limits,
     /// How the conversation is kept small.
@@ -190,6 +196,7 @@ impl Default for AgentSpec {
             parallel_tools: true,
             parallel_writes: false,
             calls_per_turn: Some(32),
+            stop_on_first_tool: false,
             limits: Limits::default(),
             context: ContextPolicy::default(),
             retry: RetryPolicy::default(),

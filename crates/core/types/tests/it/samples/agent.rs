@@ -69,6 +69,7 @@ pub(crate) fn full() -> AgentSpec {
         parallel_tools: false,
         parallel_writes: true,
         calls_per_turn: Some(8),
+        stop_on_first_tool: true,
         limits: limits().swap_remove(0),
         context: ContextPolicy {
             rules: context_rules(),

@@ -124,7 +124,7 @@ prop_compose! {
 
 prop_compose! {
     fn steps()(
-        [parallel_tools, parallel_writes] in any::<[bool; 2]>(),
+        [parallel_tools, parallel_writes, stop_on_first_tool] in any::<[bool; 3]>(),
         calls_per_turn in any::<Option<u32>>(),
         retry in retry_policy(),
         model_retry in option::of(retry_policy()),
@@ -156,6 +156,7 @@ prop_compose! {
             parallel_tools,
             parallel_writes,
             calls_per_turn,
+            stop_on_first_tool,
             retry,
             model_retry,
             give_up_after,

@@ -36,7 +36,7 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 37] = [
     "description",
     "subagents",
     pools::KEY,
@@ -58,6 +58,7 @@ const KEYS: [&str; 36] = [
     "parallel_tools",
     "parallel_writes",
     "calls_per_turn",
+    "stop_on_first_tool",
     "limits",
     "context",
     "retry",
@@ -201,6 +202,9 @@ fn read_one(
             .boolean("parallel_writes")
             .unwrap_or(default.parallel_writes),
         calls_per_turn: table.count("calls_per_turn").or(default.calls_per_turn),
+        stop_on_first_tool: table
+            .boolean("stop_on_first_tool")
+            .unwrap_or(default.stop_on_first_tool),
         limits: read_limits(table),
         context: context.policy,
         tool_settings: tool_tables.settings,

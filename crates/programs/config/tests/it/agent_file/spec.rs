@@ -30,6 +30,7 @@ on = { failure = "end", limit = "end", expiry = "fail", unknown_outcome = "ask" 
 parallel_tools = false
 parallel_writes = true
 calls_per_turn = 8
+stop_on_first_tool = true
 max_tokens = 4_000
 temperature = 0.5
 thinking = 2048

@@ -1,0 +1,39 @@
+//! A run that is complete with the result of its first tool.
+
+use neuron_types::{ASK_PERSON, CallState, ContentItem, PendingCall};
+
+use crate::AgentMachine;
+
+impl AgentMachine {
+    /// Takes the result that completes the run as its output, where the agent says that one does. Returns whether there is
+    /// one: a call of the turn was made and has not failed. What a person answers is no result of a tool, and a run that is
+    /// handed over goes on.
+    pub(crate) fn takes_first_result(&mut self) -> bool {
+        if !self.state.agent.stop_on_first_tool || self.state.handover.is_some() {
+            return false;
+        }
+        let Some(text) = self.state.calls.iter().find_map(result_text) else {
+            return false;
+        };
+        self.state.last_text = Some(text).filter(|text| !text.is_empty());
+        true
+    }
+}
+
+/// The text of a call's result; `None` if it has failed, or was not made.
+fn result_text(slot: &PendingCall) -> Option<String> {
+    let CallState::Done(result) = &slot.state else {
+        return None;
+    };
+    if result.is_error || slot.call.name == ASK_PERSON {
+        return None;
+    }
+    // The note of what a person changed is for the model.
+    let noted = usize::from(slot.edited);
+    let texts = result.content.iter().skip(noted);
+    let texts = texts.filter_map(|item| match item {
+        ContentItem::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    Some(texts.collect::<Vec<_>>().join("\n"))
+}
