@@ -27,6 +27,7 @@ pub use json::text::{Joined, ResultText};
 pub use stream::assemble::{Assemble, Progress};
 pub use stream::event::{EventDecoder, EventTooLarge, MAX_EVENT, WireEvent};
 pub use stream::event_stream::STREAM_TRUNCATED;
+pub use stream::json_lines::JsonLines;
 pub use stream::ndjson::NdjsonDecoder;
 pub use stream::no_answer::NoAnswer;
 pub use stream::sse::SseDecoder;

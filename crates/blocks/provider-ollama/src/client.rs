@@ -32,7 +32,7 @@ pub const DEFAULT_BASE_URL: &str = "http://localhost:11434";
 /// Cloning it is cheap and shares the connections and what is known of the models. Its `Debug` shows no key.
 #[derive(Debug, Clone)]
 pub struct Ollama {
-    http: HttpClient,
+    pub(crate) http: HttpClient,
     show: HttpClient,
     settings: Settings,
     models: Arc<Mutex<BTreeMap<String, Arc<Model>>>>,
@@ -107,9 +107,20 @@ impl Ollama {
         Ok(Some(model))
     }
 
+    /// Forgets what is known of a model, under each name that means it: another one may have its name now.
+    pub(crate) fn forget(&self, name: &str) {
+        let name = base_name(name);
+        self.known(|models| models.retain(|known, _| base_name(known) != name));
+    }
+
     fn known<T>(&self, look: impl FnOnce(&mut BTreeMap<String, Arc<Model>>) -> T) -> T {
         look(&mut self.models.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The name of a model without the tag that a name without one means.
+fn base_name(name: &str) -> &str {
+    name.strip_suffix(":latest").unwrap_or(name)
 }
 
 impl Provider for Ollama {

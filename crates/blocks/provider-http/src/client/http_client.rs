@@ -104,6 +104,19 @@ impl HttpClient {
         self.read(response, &[], self.timeout).await
     }
 
+    /// Sends `DELETE` with `body` as JSON and reads the answer, whatever its status.
+    ///
+    /// # Errors
+    ///
+    /// As [`HttpClient::post`].
+    pub async fn delete<B: Serialize + ?Sized>(&self, body: &B) -> Result<Reply, ProviderError> {
+        let mut request = self.request(body, &[])?;
+        *request.method_mut() = Method::DELETE;
+        *request.timeout_mut() = Some(self.timeout);
+        let response = self.send(request).await?;
+        self.read(response, &[], self.timeout).await
+    }
+
     pub(crate) fn request<B: Serialize + ?Sized>(
         &self,
         body: &B,

@@ -49,6 +49,15 @@ impl FakeApi {
             .await;
     }
 
+    /// Answers what comes to this path in this way.
+    pub(crate) async fn answers_to(&self, verb: &str, path_of: &str, template: ResponseTemplate) {
+        Mock::given(method(verb))
+            .and(path(path_of))
+            .respond_with(template)
+            .mount(&self.server)
+            .await;
+    }
+
     pub(crate) async fn chat_answers(&self, template: ResponseTemplate) {
         self.answers("/api/chat", any(), template).await;
     }

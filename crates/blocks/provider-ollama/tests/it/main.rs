@@ -15,6 +15,7 @@ mod conversations;
 mod corpus;
 mod errors;
 mod fake_api;
+mod manage;
 mod official_client;
 mod replay;
 mod requests;
