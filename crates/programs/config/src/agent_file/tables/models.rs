@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use neuron_executor::{LongPrompt, ModelPrice, Prices};
+use neuron_executor::{LongPrompt, ModelPrice, PRICES_AS_OF, Prices};
 use neuron_types::{Allowance, ReasoningEffort, ThinkingConfig};
 
 use crate::agent_file::{
@@ -134,7 +134,7 @@ pub(crate) fn read_effort(agent: &Table<'_>) -> Option<ReasoningEffort> {
     )
 }
 
-/// Reads the `[prices."provider/model"]` tables.
+/// Reads the `[prices."provider/model"]` tables. A `*` at the end stands for the rest of a model's name.
 pub(crate) fn read_prices(
     root: &Table<'_>,
     providers: &BTreeMap<String, ProviderSettings>,
@@ -160,6 +160,22 @@ pub(crate) fn read_prices(
                 let known: Vec<&str> = providers.keys().map(String::as_str).collect();
                 table.unknown("provider", &table.place(), provider, &known);
             }
+            Some(model)
+                if model
+                    .name
+                    .strip_suffix('*')
+                    .unwrap_or(model.name)
+                    .contains('*') =>
+            {
+                table.problems.add(
+                    table.offset,
+                    format!(
+                        "{} has a * that is not its end: a * stands for the rest of a model's name, as in [prices.\"{}/*\"]",
+                        table.place(),
+                        model.provider,
+                    ),
+                );
+            }
             Some(_) => {}
         }
         if let (Some(model), Some(price)) = (model, price) {
@@ -167,7 +183,10 @@ pub(crate) fn read_prices(
                 long_prompt,
                 ..price
             };
-            prices.insert(model.provider, model.name, price);
+            match model.name.strip_suffix('*') {
+                Some(prefix) => prices.insert_prefix(model.provider, prefix, price),
+                None => prices.insert(model.provider, model.name, price),
+            }
         }
     }
     prices
@@ -237,9 +256,12 @@ pub(crate) fn no_price(model: Option<ModelName<'_>>, known: &Known<'_>) -> Optio
         .get(provider)
         .is_some_and(|settings| settings.kind == Kind::Script);
     let is_known = scripted || known.prices.get(provider, name).is_some();
+    let listed = known.prices.list(provider);
+    let listed = listed.map(|_| format!(" and not in the price list of {PRICES_AS_OF}"));
+    let listed = listed.unwrap_or_default();
     (!is_known).then(|| {
         format!(
-            "the price of {provider}/{name} is not known: add [prices.\"{provider}/{name}\"] with input and output in US \
+            "the price of {provider}/{name} is not known{listed}: add [prices.\"{provider}/{name}\"] with input and output in US \
              dollars for a million tokens"
         )
     })

@@ -27,6 +27,33 @@ fn the_list_lets_an_agent_have_a_cost_limit() {
 }
 
 #[test]
+fn a_price_with_a_star_is_that_of_all_models_that_begin_so() {
+    let limited = |model: &str| {
+        let text = format!(
+            "[agents.default]\nmodel = \"openai/{model}\"\n[agents.default.limits]\ncost_usd = \"5.00\"\n\
+             [prices.\"openai/gpt-5*\"]\ninput = 1\noutput = 2\n[prices.\"openai/o3\"]\ninput = 1\noutput = 2\n"
+        );
+        AgentFile::parse(&text, "neuron.toml").map_err(|error| error.to_string())
+    };
+    for model in [
+        "gpt-5",
+        "gpt-5-mini",
+        "gpt-5.4-2026-03-05",
+        "o3",
+        "o3-latest",
+    ] {
+        assert!(limited(model).is_ok(), "{model}");
+    }
+    for model in ["gpt-4o", "o3-pro"] {
+        let problem = limited(model).unwrap_err();
+        assert!(
+            problem.contains("is not known and not in the price list of 2"),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
 fn every_model_of_a_list_needs_a_price() {
     let list = |second: &str| {
         let text = format!(

@@ -61,6 +61,7 @@ fn name_the_key_of_an_agent_and_its_line() {
         "parallel_tools = \"yes\"",
         "parallel_writes = 1",
         "calls_per_turn = 0",
+        "stop_on_first_tool = 1",
         "callers_may_set = [\"modell\", \"everything\"]",
         "max_tokens = 0",
         "max_tokens = -1",
@@ -161,6 +162,8 @@ fn name_what_is_wrong_with_prices() {
         "[prices.\"demo/demo\"]\ninput = 1\noutput = 1\nlong_prompt = { input = 2, above = 0 }",
         "[prices.demo]\ninput = 1\noutput = 1",
         "[prices.\"dmeo/demo\"]\ninput = 1\noutput = 1",
+        "[prices.\"demo/de*o\"]\ninput = 1\noutput = 1",
+        "[prices.\"demo/d**\"]\ninput = 1\noutput = 1",
         "[agents.a.limits]\ncost_usd = 1",
         "[agents.a.limits]\ncost_usd = 1\n[agents.a.context]\nstrategy = \"summarize\"\n\
          model = \"openai/small\"\n[prices.\"demo/demo\"]\ninput = 0\noutput = 0",
@@ -252,6 +255,7 @@ proptest! {
             "model", "instructions", "tools", "ask", "approval_timeout", "on",
             "limits", "context", "retry", "tool", "max_tokens", "temperature", "thinking",
             "effort", "parallel_tools", "parallel_writes", "calls_per_turn",
+            "stop_on_first_tool",
         ]),
         value in prop::sample::select(vec![
             "1", "-1", "1.5", "\"é\"", "true", "[]", "[1]", "{}", "{ a = 1 }", "1979-05-27", "nan",
