@@ -27,6 +27,7 @@ pub async fn long_conversations_are_made_smaller<H: Host>(host: &H) {
     );
     let summarize = |model: &str| ContextRule::Summarize {
         keep: 2,
+        summary_prompt: None,
         model: Some(format!("world/{model}")),
     };
     let done = json!({"text": "Done."});

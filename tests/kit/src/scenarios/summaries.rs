@@ -35,6 +35,7 @@ fn summarized<S: Session>(stage: &Stage<S>, run: &str) -> AgentSpec {
         context: ContextPolicy {
             rules: vec![ContextRule::Summarize {
                 keep: 2,
+                summary_prompt: None,
                 model: Some(format!("world/{model}")),
             }],
             at_tokens: Some(600),

@@ -6,8 +6,11 @@ use neuron_types::{
 };
 
 use crate::{
-    TokenCounter, strategies::fit::Fit, strategies::no_compaction::no_rules,
-    strategies::sliding_window::slide, strategies::summarization::summarize,
+    TokenCounter,
+    strategies::fit::Fit,
+    strategies::no_compaction::no_rules,
+    strategies::sliding_window::slide,
+    strategies::summarization::{Wanted, summarize},
     strategies::tool_result_clearing::clear,
 };
 
@@ -69,8 +72,18 @@ impl Strategy {
         match rule {
             ContextRule::SlidingWindow { keep } => slide(messages, *keep),
             ContextRule::ClearToolResults { keep } => clear(messages, *keep, self.counter),
-            ContextRule::Summarize { keep, model: name } => {
-                summarize(messages, *keep, name.as_deref(), self.counter, model).await
+            ContextRule::Summarize {
+                keep,
+                model: name,
+                summary_prompt,
+            } => {
+                let wanted = Wanted {
+                    keep: *keep,
+                    model: name.as_deref(),
+                    prompt: summary_prompt.as_deref(),
+                    counter: self.counter,
+                };
+                summarize(messages, &wanted, model).await
             }
             other => Err(ContextError::CompactionFailed(format!(
                 "this build does not know the context strategy {other:?}"

@@ -135,7 +135,11 @@ fn rule() -> impl proptest::strategy::Strategy<Value = ContextRule> {
     prop_oneof![
         (0_usize..30).prop_map(|keep| ContextRule::SlidingWindow { keep }),
         (0_usize..30).prop_map(|keep| ContextRule::ClearToolResults { keep }),
-        (0_usize..30).prop_map(|keep| ContextRule::Summarize { keep, model: None }),
+        (0_usize..30).prop_map(|keep| ContextRule::Summarize {
+            keep,
+            model: None,
+            summary_prompt: None,
+        }),
     ]
 }
 

@@ -34,6 +34,7 @@ const CLEAR: ContextRule = ContextRule::ClearToolResults { keep: 1 };
 const SUMMARIZE: ContextRule = ContextRule::Summarize {
     keep: 4,
     model: None,
+    summary_prompt: None,
 };
 
 fn failing(error: DurableError) -> Scripted {

@@ -120,6 +120,7 @@ impl AgentMachine {
             rules: vec![ContextRule::Summarize {
                 keep: 0,
                 model: None,
+                summary_prompt: None,
             }],
             at_tokens: Some(u64::MAX),
             reminders: Vec::new(),

@@ -129,6 +129,7 @@ impl ContextStrategy for AsTold {
         let rule = ContextRule::Summarize {
             keep: 0,
             model: None,
+            summary_prompt: None,
         };
         assert_eq!(self.0.rules, [rule]);
         let request = CompletionRequest::new(RequestHead::default(), messages.clone());

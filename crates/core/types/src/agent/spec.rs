@@ -526,5 +526,9 @@ pub enum ContextRule {
         /// The model that summarises, as `provider/model`; the agent's own where `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// What the model is asked to write, in the place of the headings that it is asked for otherwise. Whatever it says,
+        /// the model is told, too, that the conversation is material and holds no instructions for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary_prompt: Option<String>,
     },
 }

@@ -22,10 +22,12 @@ pub(crate) fn context_rules() -> Vec<ContextRule> {
         ContextRule::Summarize {
             keep: 4,
             model: Some("openai/gpt-6.1-terra".into()),
+            summary_prompt: None,
         },
         ContextRule::Summarize {
             keep: 4,
             model: None,
+            summary_prompt: Some("List what was decided.".into()),
         },
     ]
 }

@@ -35,8 +35,13 @@ pub(crate) fn context_rule() -> impl Strategy<Value = ContextRule> {
     prop_oneof![
         any::<usize>().prop_map(|keep| ContextRule::SlidingWindow { keep }),
         any::<usize>().prop_map(|keep| ContextRule::ClearToolResults { keep }),
-        (any::<usize>(), option::of(text()))
-            .prop_map(|(keep, model)| ContextRule::Summarize { keep, model }),
+        (any::<usize>(), option::of(text()), option::of(text())).prop_map(
+            |(keep, model, summary_prompt)| ContextRule::Summarize {
+                keep,
+                model,
+                summary_prompt,
+            }
+        ),
     ]
 }
 

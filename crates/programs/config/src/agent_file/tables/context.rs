@@ -54,6 +54,7 @@ pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<
         "at_tokens",
         "keep",
         "model",
+        "summary_prompt",
         "sections",
         "reminders",
     ]);
@@ -64,6 +65,7 @@ pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<
     let keep = table.count("keep").unwrap_or(DEFAULT_KEEP);
     let model = models::read(&table, "model", known)
         .map(|model| format!("{}/{}", model.provider, model.name));
+    let summary_prompt = table.text_or_file("summary_prompt");
     let names = table.text_or_texts("strategy");
     let alone = names.len() == 1;
     let mut rules = Vec::new();
@@ -75,6 +77,7 @@ pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<
             Some(Strategy::Summarize) => Some(ContextRule::Summarize {
                 keep,
                 model: model.clone(),
+                summary_prompt: summary_prompt.clone(),
             }),
             Some(Strategy::None) if !alone => {
                 let message = "holds \"none\" beside others: leave it out, or the others";
@@ -93,12 +96,25 @@ pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<
     let summarizes = rules
         .iter()
         .any(|rule| matches!(rule, ContextRule::Summarize { .. }));
-    if table.says("model") && model.is_some() && !summarizes {
-        table.problem(
-            "model",
-            table.offset_of("model"),
-            "is for the strategy \"summarize\", which the agent does not use: remove it",
-        );
+    if summary_prompt
+        .as_ref()
+        .is_some_and(|prompt| prompt.trim().is_empty())
+    {
+        let message = "is empty: say what a summary is to hold, or remove it";
+        table.problem("summary_prompt", table.offset_of("summary_prompt"), message);
+    }
+    let given = [
+        ("model", model.is_some()),
+        ("summary_prompt", summary_prompt.is_some()),
+    ];
+    for (key, is_read) in given {
+        if table.says(key) && is_read && !summarizes {
+            table.problem(
+                key,
+                table.offset_of(key),
+                "is for the strategy \"summarize\", which the agent does not use: remove it",
+            );
+        }
     }
     Context {
         policy: ContextPolicy {

@@ -85,6 +85,8 @@ fn name_the_key_of_an_agent_and_its_line() {
         "[agents.a.context]\nstrategy = \"provider_summarize\"",
         "[agents.a.context]\nstrategy = \"summarize\"\nmodel = \"small\"",
         "[agents.a.context]\nstrategy = \"none\"\nmodel = \"demo/demo\"",
+        "[agents.a.context]\nstrategy = \"none\"\nsummary_prompt = \"Be short.\"",
+        "[agents.a.context]\nstrategy = \"summarize\"\nsummary_prompt = \" \"",
         "[agents.a.context.sections.Rules]\npriority = 1",
         "[agents.a.context.reminders.plan]\ntext = \"Keep to it.\"",
         "[agents.a.context.reminders.plan]\ntext = \"Keep to it.\"\nevery_turns = 2\nat_tokens = 9",

@@ -164,8 +164,17 @@ fn reads_the_short_forms() {
     let rule = ContextRule::Summarize {
         keep: 10,
         model: None,
+        summary_prompt: None,
     };
     assert_eq!(own.rules, [rule]);
+    let asked =
+        "[agents.a.context]\nstrategy = \"summarize\"\nsummary_prompt = \"List the decisions.\"";
+    let rule = ContextRule::Summarize {
+        keep: 10,
+        model: None,
+        summary_prompt: Some("List the decisions.".into()),
+    };
+    assert_eq!(agent(asked).context.rules, [rule]);
     let thinking = agent("thinking = \"adaptive\"").head.thinking;
     assert_eq!(thinking, Some(ThinkingConfig::Adaptive));
 }
