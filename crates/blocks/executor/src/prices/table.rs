@@ -113,9 +113,9 @@ impl Prices {
         });
         set.or_else(|| {
             let prefixes = self.prefixes.get(provider)?.iter();
-            let fitting = prefixes.filter(|(prefix, _)| model.starts_with(prefix.as_str()));
+            let mut fitting = prefixes.filter(|(prefix, _)| model.starts_with(prefix.as_str()));
             // All are beginnings of one name, so the last in order is the longest.
-            fitting.last().map(|(_, price)| price)
+            fitting.next_back().map(|(_, price)| price)
         })
     }
 }
