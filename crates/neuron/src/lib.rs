@@ -14,6 +14,7 @@ pub mod sessions;
 pub mod subagents;
 #[cfg(feature = "temporal")]
 pub mod temporal;
+pub mod turn;
 pub mod workflow;
 
 pub use agent::{

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    future::{Future as _, poll_fn},
+    future::{Future, poll_fn},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     task::Poll,
@@ -175,9 +175,25 @@ impl LocalDurableContext {
     ) -> Result<RunOutput, DurableError> {
         let start = start.into();
         let agent = start.agent().to_owned();
-        self.means(workflow);
-        let ended = match workflow(self, start).await {
-            Err(error) => self.end_with(&agent, error).await,
+        self.execute_by(&agent, workflow, workflow(self, start))
+            .await
+    }
+
+    /// As [`execute`](Self::execute), with a future of the caller's that runs the agent of this name on this door, in the place
+    /// of a workflow. The runs that it starts are executed with the workflow.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    pub async fn execute_by(
+        &self,
+        agent: &str,
+        below: MemoryWorkflow,
+        run: impl Future<Output = Result<RunOutput, DurableError>>,
+    ) -> Result<RunOutput, DurableError> {
+        self.means(below);
+        let ended = match run.await {
+            Err(error) => self.end_with(agent, error).await,
             output => {
                 self.finish().await;
                 output
