@@ -14,6 +14,7 @@ mod mind;
 mod others;
 mod subagents;
 mod teams;
+mod turn;
 mod typed;
 mod workflow;
 
