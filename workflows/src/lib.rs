@@ -11,6 +11,7 @@ mod parent;
 pub mod team;
 
 pub use own::agent_answer::AgentAnswer;
+pub use own::carry_out::{CarriedOut, EFFECT_SIGNAL};
 pub use own::child_run::{ChildRun, child_agent};
 pub use own::door::Door;
 pub use own::run::{run, run_of_tree};

@@ -49,7 +49,8 @@ use neuron_executor::Executor;
 use neuron_types::AgentSpec;
 pub use neuron_types::DurableContext;
 pub use neuron_workflows::{
-    AgentAnswer, ChildRun, Door, ScopedAgent, Workflow, WorkflowError, run, run_of_tree, team,
+    AgentAnswer, CarriedOut, ChildRun, Door, EFFECT_SIGNAL, ScopedAgent, Workflow, WorkflowError,
+    run, run_of_tree, team,
 };
 
 pub use crate::agent::Serving;

@@ -17,3 +17,4 @@ mod lead;
 mod review;
 mod survive;
 mod teams;
+mod turn;

@@ -272,7 +272,7 @@ impl<D: DurableContext> Door<D> {
     }
 
     /// What starts another run or tells it something: what was done once more is done once.
-    fn to_another(&self, effect: Effect, step: StepId) -> Started {
+    pub(crate) fn to_another(&self, effect: Effect, step: StepId) -> Started {
         let status = self.turns().status.clone();
         let options = ActivityOptions {
             step,

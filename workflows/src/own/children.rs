@@ -19,12 +19,20 @@ pub(crate) struct Children {
     starting: Vec<(Handle, RunId)>,
     /// What those came to that nobody has asked about yet.
     ended: BTreeMap<RunId, AgentAnswer>,
+    /// How many signals were sent to other runs.
+    signals: u32,
 }
 
 impl Children {
     /// How many have been started.
     pub(crate) const fn started(&self) -> u32 {
         self.tree.started
+    }
+
+    /// Returns the number of the next signal to another run, counted from 1.
+    pub(crate) const fn next_signal(&mut self) -> u32 {
+        self.signals = self.signals.saturating_add(1);
+        self.signals
     }
 
     /// How many have not ended.

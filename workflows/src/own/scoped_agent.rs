@@ -77,7 +77,7 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
         let turn = Turn::take(self.door).ok_or_else(|| WorkflowError::NotItsTurn {
             agent: self.spec.name.clone(),
         })?;
-        let state = self.start(prompt, turn.before);
+        let state = self.start(Message::user(prompt), turn.before);
         let limit = state.agent.limits.turns;
         let strategy = Strategy::from_policy(&self.spec.context);
         let mut agent = AgentLoop::resume(self.door, strategy, state);
@@ -121,13 +121,12 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
     }
 
     /// Where its loop starts: its conversation with the prompt, in a run of so many turns.
-    fn start(&mut self, prompt: String, before: u32) -> RunState {
+    pub(crate) fn start(&mut self, prompt: Message, before: u32) -> RunState {
         let asked = RunEvent::AgentAsked {
             scope: self.scope,
             agent: self.spec.name.clone(),
-            prompt: prompt.clone(),
+            prompt: prompt.text(),
         };
-        let prompt = Message::user(prompt);
         let mut state = match self.state.take() {
             Some(mut state) => {
                 state.conversation.push(prompt);

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use neuron_turn::TurnError;
 use neuron_types::{
     DurableError, ExitReason, FailureKind, OverrideRejected, RunError, StepFailure, with_causes,
 };
@@ -22,6 +23,15 @@ pub enum WorkflowError {
         exit_reason: ExitReason,
         /// What it failed with.
         error: Option<RunError>,
+    },
+    /// A [turn](crate::Door::turn) of an agent failed.
+    #[error("the turn of the agent {agent} failed")]
+    Turn {
+        /// The agent's name.
+        agent: String,
+        /// Why.
+        #[source]
+        source: TurnError,
     },
     /// An agent's answer is not what the workflow reads it as.
     #[error("the answer of the agent {agent} cannot be read")]
@@ -104,6 +114,7 @@ impl WorkflowError {
                 let kind = error.as_ref().map(|error| error.kind);
                 (*exit_reason, kind.unwrap_or(FailureKind::Internal))
             }
+            Self::Turn { source, .. } => (ExitReason::Failed, source.kind()),
             Self::Answer { .. } => (ExitReason::Failed, FailureKind::InvalidAnswer),
             Self::HistoryFull => (ExitReason::Failed, FailureKind::ContextLength),
             Self::Door(_) => match self {

@@ -74,6 +74,21 @@ impl TurnError {
         matches!(self, Self::Retryable { .. })
     }
 
+    /// Returns what kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            Self::Retryable { source } | Self::Step { source } => source.kind,
+            Self::Model { source, .. } => {
+                let failed = source.as_ref().map(|source| source.kind);
+                failed.unwrap_or(FailureKind::InvalidAnswer)
+            }
+            Self::Door(DurableError::Step(failure)) => failure.kind,
+            Self::NobodyToAsk { .. } => FailureKind::NotApproved,
+            Self::State { .. } | Self::NoState { .. } | Self::Door(_) => FailureKind::Internal,
+        }
+    }
+
     /// The error of a run that ended with this, after this failure of a model call or of another step.
     pub(crate) fn of_run(error: Option<RunError>, last: Option<(bool, StepFailure)>) -> Self {
         let error = error.unwrap_or_else(|| RunError {

@@ -3,6 +3,7 @@
 mod effects;
 mod ends;
 mod input;
+mod workflow;
 
 use std::sync::{Arc, Mutex};
 
