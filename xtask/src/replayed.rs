@@ -10,7 +10,7 @@ use crate::error::Error;
 const FLOOR: &str = "crates/core";
 
 /// The crates elsewhere that are replayed too, each with a copy of the file: not every checkout has links.
-const ELSEWHERE: [&str; 1] = ["workflows"];
+const ELSEWHERE: [&str; 2] = ["crates/blocks/turn", "workflows"];
 
 /// The names that clippy looks for, in each folder from a crate's upwards.
 const NAMES: [&str; 2] = ["clippy.toml", ".clippy.toml"];
@@ -75,6 +75,7 @@ mod tests {
         };
         write("crates/core/clippy.toml", "one");
         write("crates/core/loop/Cargo.toml", "");
+        write("crates/blocks/turn/clippy.toml", "one");
         write("workflows/clippy.toml", "one");
         assert!(check(root.path()).is_ok());
 
