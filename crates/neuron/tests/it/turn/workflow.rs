@@ -95,7 +95,11 @@ async fn a_workflow_starts_runs_for_delegations_sends_signals_and_is_left_the_re
             .build()
             .unwrap();
         let desk = Desk::with(&[&lead_agent, &scout]).unwrap();
-        let run = desk.on(&local).start("d1", "What is it?").await.unwrap();
+        let run = desk
+            .on(&local)
+            .start("d1", &"What is it?".to_owned())
+            .await
+            .unwrap();
         assert_eq!(run.result().await.unwrap(), came());
         // What was said before came first.
         let requests = lead.requests();
@@ -114,7 +118,7 @@ async fn a_turn_that_fails_ends_a_workflow_that_does_not_look_at_why() {
         .build()
         .unwrap();
     let desk = Desk::with(&[&lead_agent]).unwrap();
-    let failure = desk.run("What is it?").await.unwrap_err();
+    let failure = desk.run(&"What is it?".to_owned()).await.unwrap_err();
     let said = failure.to_string();
     assert!(said.contains("the turn of the agent lead failed"), "{said}");
     assert_eq!(lead.requests().len(), 1, "it is not tried again");
