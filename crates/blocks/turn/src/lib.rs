@@ -11,6 +11,7 @@ mod in_memory_state;
 mod input;
 mod millis;
 mod output;
+mod overridden;
 mod record;
 mod recording;
 mod state_reader;
