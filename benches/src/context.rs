@@ -41,6 +41,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
             ContextRule::Summarize {
                 keep: 10,
                 model: None,
+                summary_prompt: None,
             },
         ],
         at_tokens: Some(10_000),

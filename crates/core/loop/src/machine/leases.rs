@@ -185,6 +185,10 @@ impl AgentMachine {
         let key = self.state.tree.key_of(&request.run);
         let child = self.child_mut(&request.run);
         let Some(child) = child.filter(|_| request.key == key) else {
+            if self.state.tree.was_child(&request.run, request.key) {
+                // It has ended since it asked.
+                return;
+            }
             let reason = format!("it is not of an open run of this one: {}", request.run);
             let name = signal::LEASE.to_owned();
             return self.emit(RunEvent::SignalIgnored { name, reason });

@@ -235,6 +235,10 @@ impl AgentMachine {
     /// A run says that it has ended which this one started.
     pub(crate) fn child_ended(&mut self, end: &ChildEnd, now: DateTime<Utc>) {
         let Some(index) = self.state.tree.child_of(end) else {
+            if self.state.tree.was_child(&end.run, end.key) {
+                // A run whose process was lost while it said so says it again.
+                return;
+            }
             let reason = format!(
                 "it is not of an open run that this one started: {}",
                 end.run

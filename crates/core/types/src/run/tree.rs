@@ -75,6 +75,12 @@ impl Tree {
         (self.key_of(&end.run) == end.key).then_some(index)
     }
 
+    /// Returns whether somebody who knows this key of a run can have it from this run alone, which started that one.
+    #[must_use]
+    pub fn was_child(&self, run: &RunId, key: Uuid) -> bool {
+        self.secret.is_some() && self.key_of(run) == key
+    }
+
     /// Whether there is nothing but this run.
     pub(crate) fn is_alone(&self) -> bool {
         *self == Self::default()

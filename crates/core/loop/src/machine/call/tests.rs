@@ -5,7 +5,7 @@ use neuron_types::{
     AgentSpec, Amount, Asking, CallState, ChildEnd, CompletionResponse, ContentBlock, Decision,
     ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint, GuardSpec, Guarded, Message,
     OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls, RememberedDecision,
-    RequestHead, RunError, RunInput, StepFailure, StopReason, SubAgent, TokenUsage,
+    RequestHead, RunError, RunEvent, RunInput, StepFailure, StopReason, SubAgent, TokenUsage,
     ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
 };
 use serde_json::{Value, json};
@@ -210,9 +210,15 @@ impl Script {
 
     /// The run that the call has started answers.
     fn answered(mut self) {
+        let end = self.answer_of_child();
+        self.feed(Observation::ChildEnded(end));
+    }
+
+    /// What the run says that the call has started, when it has ended.
+    fn answer_of_child(&self) -> ChildEnd {
         let tree = &self.0.state().tree;
         let run = tree.children[0].run.clone();
-        let end = ChildEnd {
+        ChildEnd {
             key: tree.key_of(&run),
             run,
             exit_reason: ExitReason::Complete,
@@ -222,8 +228,7 @@ impl Script {
             cost_usd: None,
             reserved: Amount::ZERO,
             pools: None,
-        };
-        self.feed(Observation::ChildEnded(end));
+        }
     }
 
     fn cancelled(mut self) {
@@ -376,6 +381,29 @@ fn every_row_of_the_table_is_reached_and_no_other() {
 
     let reached = REACHED.with_borrow(BTreeSet::clone);
     assert_eq!(reached, rows());
+}
+
+#[test]
+fn an_end_that_comes_once_more_counts_once_and_is_not_mentioned() {
+    let mut script = Script::new(delegating());
+    script.0.state.tree.secret = Some(uuid::Uuid::from_u128(9));
+    let mut script = script.allowed().started().ended(Ok(Outcome::Agent));
+    let end = script.answer_of_child();
+    let forged = ChildEnd {
+        key: uuid::Uuid::from_u128(1),
+        ..end.clone()
+    };
+    for end in [end.clone(), end, forged] {
+        script.feed(Observation::ChildEnded(end));
+    }
+    let events = script.0.take_events();
+    let count = |is: fn(&RunEvent) -> bool| events.iter().filter(|event| is(event)).count();
+    assert_eq!(
+        count(|event| matches!(event, RunEvent::ChildEnded { .. })),
+        1
+    );
+    let ignored = |event: &RunEvent| matches!(event, RunEvent::SignalIgnored { .. });
+    assert_eq!(count(ignored), 1, "that of a stranger alone: {events:#?}");
 }
 
 #[test]
