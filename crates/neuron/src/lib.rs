@@ -36,6 +36,7 @@ pub use neuron_config as config;
 pub use neuron_context as context;
 pub use neuron_engine as engine;
 pub use neuron_executor as executor;
+pub use neuron_guards as guards;
 #[cfg(feature = "mcp")]
 pub use neuron_mcp as mcp;
 pub use neuron_sandbox as sandbox;

@@ -51,6 +51,9 @@ mod pages {
     #[doc = include_str!("../../../docs/src/trees.md")]
     struct Trees;
 
+    #[doc = include_str!("../../../docs/src/guards.md")]
+    struct Guards;
+
     #[doc = include_str!("../../../docs/src/own-workflow.md")]
     struct OwnWorkflow;
 }
@@ -79,6 +82,7 @@ mod tests {
         fs::write(agents.join("other.toml"), "[agents.other]").unwrap();
         for page in [
             include_str!("../../../docs/src/agent-file.md"),
+            include_str!("../../../docs/src/guards.md"),
             include_str!("../../../docs/src/mcp.md"),
             include_str!("../../../docs/src/sandbox.md"),
         ] {

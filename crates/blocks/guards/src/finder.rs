@@ -6,11 +6,16 @@ use neuron_tool::schema_mismatch;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::urls::Hosts;
+use crate::{secrets, urls::Hosts};
+
+/// How often a text is looked at again after something was replaced in it.
+const MOST_ROUNDS: usize = 8;
 
 /// What a guard looks for.
 #[derive(Debug, Clone)]
 pub(crate) enum Finder {
+    /// Keys and tokens, by what these match of them.
+    Secrets(Vec<Regex>),
     /// What these match, which is called so.
     Patterns(Vec<Regex>, String),
     /// A text of more than so many characters.
@@ -32,12 +37,16 @@ pub(crate) struct Found {
 impl Finder {
     pub(crate) fn find(&self, text: &str) -> Option<Found> {
         match self {
+            Self::Secrets(patterns) => {
+                let parts = patterns.iter();
+                let parts = parts.flat_map(|pattern| secrets::find(pattern, text));
+                Found::parts("it has a secret".to_owned(), parts.collect())
+            }
             Self::Patterns(patterns, name) => {
                 let parts = patterns.iter().flat_map(|pattern| pattern.find_iter(text));
                 let parts = parts.map(|found| found.range());
-                let parts = joined(parts.filter(|part| !part.is_empty()).collect());
-                let reason = format!("it has {name}");
-                (!parts.is_empty()).then_some(Found { reason, parts })
+                let parts = parts.filter(|part| !part.is_empty());
+                Found::parts(format!("it has {name}"), parts.collect())
             }
             Self::Longer(most) => {
                 let is_longer = text.chars().nth(*most).is_some();
@@ -45,10 +54,8 @@ impl Finder {
                 is_longer.then_some(Found::whole(reason))
             }
             Self::Urls(hosts) => {
-                let foreign = hosts.foreign(text);
-                let reason = foreign.first().map(|(_, reason)| reason.clone())?;
-                let parts = foreign.into_iter().map(|(part, _)| part).collect();
-                Some(Found { reason, parts })
+                let (reason, parts) = hosts.foreign(text)?;
+                Found::parts(reason, parts)
             }
             Self::NoJson(schema) => match serde_json::from_str::<Value>(text) {
                 Err(error) => Some(Found::whole(format!("it is no JSON: {error}"))),
@@ -60,9 +67,35 @@ impl Finder {
             },
         }
     }
+
+    /// The text with this in the place of everything that is found, and of what is found only then: what is left may come
+    /// together to something else that is looked for. A text that never gets clean is replaced as a whole, and one in whose
+    /// replacement itself something is found is looked at once.
+    pub(crate) fn replaced(&self, found: &Found, text: &str, by: &str) -> String {
+        let mut left = found.replaced(text, by);
+        if found.parts.is_empty() || self.find(by).is_some() {
+            return left;
+        }
+        for _ in 0..MOST_ROUNDS {
+            match self.find(&left) {
+                None => return left,
+                Some(found) => left = found.replaced(&left, by),
+            }
+        }
+        match self.find(&left) {
+            None => left,
+            Some(_) => by.to_owned(),
+        }
+    }
 }
 
 impl Found {
+    /// What was found in these parts, if there are any.
+    fn parts(reason: String, parts: Vec<Range<usize>>) -> Option<Self> {
+        let parts = joined(parts);
+        (!parts.is_empty()).then_some(Self { reason, parts })
+    }
+
     const fn whole(reason: String) -> Self {
         Self {
             reason,
@@ -71,7 +104,7 @@ impl Found {
     }
 
     /// The text with this in the place of what was found.
-    pub(crate) fn replaced(&self, text: &str, by: &str) -> String {
+    fn replaced(&self, text: &str, by: &str) -> String {
         if self.parts.is_empty() {
             return by.to_owned();
         }
@@ -87,7 +120,7 @@ impl Found {
     }
 }
 
-/// Parts of a text in order, and those that touch each other as one.
+/// Parts of a text in order, and those that overlap as one.
 fn joined(mut parts: Vec<Range<usize>>) -> Vec<Range<usize>> {
     parts.sort_by_key(|part| (part.start, part.end));
     let mut joined: Vec<Range<usize>> = Vec::with_capacity(parts.len());

@@ -13,7 +13,7 @@ pub use self::{
     command::CommandGuard,
     hook::CommandHook,
     process::Program,
-    text_guard::{InvalidPattern, TextGuard},
+    text_guard::{InvalidPattern, InvalidSchema, TextGuard},
     then::Then,
     urls::InvalidHost,
 };

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use neuron_tool::schema_mismatch;
 use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::{
     finder::Finder,
@@ -35,15 +36,30 @@ pub struct InvalidPattern {
     pub source: regex::Error,
 }
 
+/// A schema cannot be read: everything would fit it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no JSON Schema, or refers to other documents")]
+pub struct InvalidSchema;
+
+/// Whether a schema can be read: then something does not fit it that nothing fits.
+fn is_readable(schema: &Value) -> bool {
+    let Value::Object(fields) = schema else {
+        return schema.is_boolean();
+    };
+    let mut fields = fields.clone();
+    let negated = fields.insert("not".to_owned(), json!({}));
+    let nothing_fits = Value::Object(fields);
+    let values = [json!(null), json!(0), json!(""), json!([]), json!({})];
+    let is_refused = |value| schema_mismatch(&nothing_fits, value).is_some();
+    values.iter().any(is_refused) && negated.as_ref().is_none_or(is_readable)
+}
+
 impl TextGuard {
     /// Returns a guard that finds keys and tokens by their form, and private keys, in what tools return and models answer. It
     /// puts `[secret]` in their place.
     #[must_use]
     pub fn secrets(name: impl Into<String>) -> Self {
-        let patterns = secrets::PATTERNS.iter();
-        let patterns = patterns.filter_map(|pattern| Regex::new(pattern).ok());
-        let finder = Finder::Patterns(patterns.collect(), "a secret".to_owned());
-        Self::new(name, finder)
+        Self::new(name, Finder::Secrets(secrets::patterns()))
             .at([GuardPoint::Result, GuardPoint::Output])
             .then(Then::Replace("[secret]".to_owned()))
     }
@@ -93,9 +109,15 @@ impl TextGuard {
     }
 
     /// Returns a guard that finds what is no JSON, or does not fit a JSON Schema, in what tools return. It blocks.
-    #[must_use]
-    pub fn json(name: impl Into<String>, schema: Option<Value>) -> Self {
-        Self::new(name, Finder::NoJson(schema)).at([GuardPoint::Result])
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSchema`].
+    pub fn json(name: impl Into<String>, schema: Option<Value>) -> Result<Self, InvalidSchema> {
+        match schema {
+            Some(schema) if !is_readable(&schema) => Err(InvalidSchema),
+            schema => Ok(Self::new(name, Finder::NoJson(schema)).at([GuardPoint::Result])),
+        }
     }
 
     fn new(name: impl Into<String>, finder: Finder) -> Self {
@@ -140,8 +162,8 @@ impl TextGuard {
                 None => GuardVerdict::Pass,
                 Some(found) => {
                     let reason = found.reason.clone();
-                    self.then
-                        .verdict(reason, |by| found.replaced(subject.text, by))
+                    let replaced = |by: &str| self.finder.replaced(&found, subject.text, by);
+                    self.then.verdict(reason, replaced)
                 }
             },
         }
@@ -156,43 +178,65 @@ impl TextGuard {
                 Some(found) => self.then.failure(found.reason),
             };
         }
-        let by = match &self.then {
-            Then::Replace(by) => by.as_str(),
-            _ => "",
+        let mut looked = Looked {
+            finder: &self.finder,
+            by: match &self.then {
+                Then::Replace(by) => Some(by),
+                _ => None,
+            },
+            reason: None,
+            loses_fields: false,
         };
-        let mut reason = None;
-        let changed = self.replaced(input, by, &mut reason);
-        match reason {
+        let changed = looked.at(input);
+        match looked.reason {
             None => GuardVerdict::Pass,
+            // Two fields cannot have one name, and what one of them says is not to get lost.
+            Some(reason) if looked.loses_fields => self.then.failure(reason),
             Some(reason) => self.then.verdict(reason, |_| changed.to_string()),
         }
     }
+}
 
-    /// A value with what was found in its texts replaced, names of fields included.
-    fn replaced(&self, value: &Value, by: &str, reason: &mut Option<String>) -> Value {
-        let mut of_text = |text: &str| match self.finder.find(text) {
-            None => text.to_owned(),
-            Some(found) => {
-                let text = found.replaced(text, by);
-                reason.get_or_insert(found.reason);
-                text
-            }
-        };
+/// A look at all that arguments say.
+struct Looked<'a> {
+    finder: &'a Finder,
+    /// What takes the place of what is found, where it is replaced.
+    by: Option<&'a str>,
+    /// Why something is not to go on.
+    reason: Option<String>,
+    /// Whether fields have one name now.
+    loses_fields: bool,
+}
+
+impl Looked<'_> {
+    /// The value with what is found in it replaced, names of fields and numbers included.
+    fn at(&mut self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(of_text(text)),
-            Value::Array(items) => {
-                let items = items.iter().map(|item| self.replaced(item, by, reason));
-                Value::Array(items.collect())
-            }
+            Value::String(text) => Value::String(self.text(text).unwrap_or_else(|| text.clone())),
+            Value::Number(number) => match self.text(&number.to_string()) {
+                Some(text) => Value::String(text),
+                None => value.clone(),
+            },
+            Value::Array(items) => Value::Array(items.iter().map(|item| self.at(item)).collect()),
             Value::Object(fields) => {
-                let names: Vec<String> = fields.keys().map(|name| of_text(name)).collect();
-                let values = fields
-                    .values()
-                    .map(|field| self.replaced(field, by, reason));
-                Value::Object(names.into_iter().zip(values).collect())
+                let changed = fields.iter().map(|(name, field)| {
+                    let name = self.text(name).unwrap_or_else(|| name.clone());
+                    (name, self.at(field))
+                });
+                let changed: Map<String, Value> = changed.collect();
+                self.loses_fields |= changed.len() < fields.len();
+                Value::Object(changed)
             }
-            other => other.clone(),
+            Value::Bool(_) | Value::Null => value.clone(),
         }
+    }
+
+    /// The text with what is found in it replaced, if anything is.
+    fn text(&mut self, text: &str) -> Option<String> {
+        let found = self.finder.find(text)?;
+        let changed = self.by.map(|by| self.finder.replaced(&found, text, by));
+        self.reason.get_or_insert(found.reason);
+        changed
     }
 }
 

@@ -5,9 +5,21 @@ use std::{ops::Range, sync::LazyLock};
 use regex::Regex;
 use url::{Host, Url};
 
-/// What begins as an address.
-static ADDRESS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?i)\b[a-z][a-z0-9+.-]{0,30}://[^\s<>"'`\\^{|}]+"#).ok());
+/// How much of the name of a host is told, in characters.
+const MOST_TOLD: usize = 100;
+
+/// Marks of a sentence behind an address.
+const MARKS: [char; 8] = ['.', ',', ';', ':', '!', '?', ')', '*'];
+
+/// How long what an address begins with is at most where a line is looked at, in bytes.
+const MOST_BEGINNING: usize = 40;
+
+/// What an address begins with. Browsers take one slash or backslash for two, and a line break as JSON writes it is none of it.
+static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let special = r"(?:https?|wss?|ftp):[/\\]+";
+    let other = r"[a-z][a-z0-9+.-]{0,30}://";
+    Regex::new(&format!(r"(?i)(?:\\[nrtbf])?(?P<scheme>{special}|{other})")).ok()
+});
 
 /// The name of a host is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,26 +49,50 @@ impl Hosts {
         Ok(Self(patterns.collect::<Result<_, _>>()?))
     }
 
-    /// Where the first address is that leads elsewhere, and why it does not go on.
-    pub(crate) fn foreign(&self, text: &str) -> Vec<(Range<usize>, String)> {
-        let Some(address) = ADDRESS.as_ref() else {
-            return vec![(
-                0..text.len(),
-                "addresses could not be looked for".to_owned(),
-            )];
+    /// Where addresses are that lead elsewhere, and why the first does not go on.
+    pub(crate) fn foreign(&self, text: &str) -> Option<(String, Vec<Range<usize>>)> {
+        let Some(beginning) = BEGINNING.as_ref() else {
+            let reason = "addresses could not be looked for".to_owned();
+            return Some((reason, Vec::from([0..text.len()])));
         };
-        let found = address.find_iter(text).filter_map(|found| {
-            let host = match Url::parse(found.as_str()) {
-                Ok(url) => url.host_str().map(str::to_owned),
-                Err(_) => None,
+        // What is an address as a whole may have anything in it that browsers leave out or take for something else.
+        let whole = Url::parse(first_address(text, beginning)).ok();
+        if let Some(host) = whole.as_ref().and_then(Url::host_str)
+            && !self.has(host)
+        {
+            return Some((leads_to(host), Vec::from([0..text.len()])));
+        }
+        let mut first = None;
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for found in beginning.captures_iter(text) {
+            let Some(scheme) = found.name("scheme") else {
+                continue;
             };
-            match host {
-                Some(host) if self.has(&host) => None,
-                Some(host) => Some((found.range(), format!("an address leads to {host}"))),
-                None => Some((found.range(), "an address leads to no host".to_owned())),
+            let address = Address {
+                scheme: scheme.as_str(),
+                rest: text.get(scheme.end()..).unwrap_or_default(),
+            };
+            let Some(reason) = self.refused(&address) else {
+                continue;
+            };
+            first.get_or_insert(reason);
+            // One that begins within another ends with it.
+            if parts.last().is_none_or(|last| last.end <= scheme.start()) {
+                parts.push(scheme.start()..scheme.end() + address.length());
             }
+        }
+        Some((first?, parts))
+    }
+
+    /// Why an address does not go on, if it does not.
+    fn refused(&self, address: &Address<'_>) -> Option<String> {
+        let hosts = address.hosts();
+        let refused = hosts.map(|host| match host {
+            Some(host) if self.has(&host) => None,
+            Some(host) => Some(leads_to(&host)),
+            None => Some("an address leads to no host".to_owned()),
         });
-        found.collect()
+        refused.into_iter().flatten().next()
     }
 
     fn has(&self, host: &str) -> bool {
@@ -70,12 +106,95 @@ impl Hosts {
     }
 }
 
+/// A text up to the first line that begins with another address, without the marks of the sentence at its end.
+fn first_address<'a>(text: &'a str, beginning: &Regex) -> &'a str {
+    let begins = |line: &str| {
+        let found = beginning.find(line.get(..MOST_BEGINNING).unwrap_or(line));
+        found.is_some_and(|found| found.start() == 0)
+    };
+    let text = text.trim_start();
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        if end > 0 && begins(line.trim_start()) {
+            break;
+        }
+        end += line.len();
+    }
+    let first = text.get(..end).unwrap_or(text).trim_end();
+    first.trim_end_matches(MARKS)
+}
+
+fn leads_to(host: &str) -> String {
+    let told: String = host.chars().take(MOST_TOLD).collect();
+    format!("an address leads to {told}")
+}
+
+/// An address in a text: how it begins, and all that stands behind.
+struct Address<'a> {
+    scheme: &'a str,
+    rest: &'a str,
+}
+
+impl Address<'_> {
+    /// The hosts that it may be taken to lead to: by those for whom it ends with a quote or a bracket, and by those for whom
+    /// all before an `@` is the name of a user.
+    fn hosts(&self) -> [Option<String>; 2] {
+        let wide = self.wide();
+        let narrow = wide.split(is_end).next().unwrap_or_default();
+        [narrow, wide].map(|authority| {
+            let host = match authority.rsplit_once('@') {
+                Some((_, host)) => host.split(is_end).next().unwrap_or_default(),
+                None => narrow,
+            };
+            // The marks behind an address are the sentence's.
+            let host = host.trim_end_matches(|c: char| !c.is_alphanumeric() && c != ']');
+            let host = match host.starts_with('[') {
+                true => host,
+                false => host.trim_end_matches(|c: char| !c.is_alphanumeric()),
+            };
+            let scheme = self.scheme.trim_end_matches(['/', '\\']);
+            let url = Url::parse(&format!("{scheme}//{host}")).ok()?;
+            url.host_str().map(str::to_owned)
+        })
+    }
+
+    /// Where its host stands, with whatever may be the name of a user.
+    fn wide(&self) -> &str {
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '<' | '>');
+        self.rest.split(is_end).next().unwrap_or_default()
+    }
+
+    /// How long it is behind its beginning, without the marks of the sentence behind it.
+    fn length(&self) -> usize {
+        let end = self.rest.find(is_end).unwrap_or(self.rest.len());
+        let end = match self.wide().rfind('@') {
+            Some(at) if at >= end => {
+                let behind = self.rest.get(at..).unwrap_or_default();
+                at + behind.find(is_end).unwrap_or(behind.len())
+            }
+            _ => end,
+        };
+        let address = self.rest.get(..end).unwrap_or_default();
+        address.trim_end_matches(MARKS).len()
+    }
+}
+
+/// Whether an address in a text ends before this.
+const fn is_end(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '<' | '>' | '"' | '\'' | '`' | '\\' | '^' | '{' | '|' | '}'
+        )
+}
+
 impl Pattern {
     fn parse(host: String) -> Result<Self, InvalidHost> {
         let (name, is_below) = match host.strip_prefix("*.") {
             Some(name) => (name, true),
             None => (host.as_str(), false),
         };
+        let name = name.strip_suffix('.').unwrap_or(name);
         let is_name = !name.is_empty() && !name.contains(['*', '/', '@']);
         let parsed = Host::parse(name).ok().filter(|_| is_name);
         match parsed.map(|host| host.to_string()) {

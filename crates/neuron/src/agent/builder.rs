@@ -8,7 +8,7 @@ use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
     AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardPoint,
-    GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OutputGuard,
+    GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard,
     OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -119,6 +119,7 @@ impl AgentBuilder {
     fn new(name: impl Into<String>) -> Self {
         let spec = AgentSpec {
             name: name.into(),
+            max_repeats: Some(3),
             ..AgentSpec::default()
         };
         Self {
@@ -305,6 +306,14 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             None => guards.push(spec),
         }
         self.executor = self.executor.guard(guard);
+        self
+    }
+
+    /// Sets from how many times on the model is told that a call has had the same result before, and what happens when it has
+    /// had it twice as often. Default is 3, and that the model is told again; 0 has nothing watched.
+    pub fn max_repeats(mut self, times: u32, then: OnLoop) -> Self {
+        self.spec.max_repeats = Some(times);
+        self.spec.on_loop = then;
         self
     }
 

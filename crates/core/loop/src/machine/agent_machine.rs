@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, Budget, CallState, CompletionRequest, ContentBlock, ContextRecord,
-    Effect, GuardPoint, LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent,
-    RunId, RunInput, RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage,
-    ToolDefinition, Tree,
+    Effect, GuardPoint, LimitOverrides, Lineage, Message, PendingCall, RawSignals, RepeatedCalls,
+    Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState, Stage, StateVersion, Step,
+    StepId, TokenUsage, ToolDefinition, Tree,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,8 @@ impl AgentMachine {
                 scope: 0,
                 stage: Stage::TakeInput { closing: false },
                 unguarded,
+                repeated: RepeatedCalls::default(),
+                looped: None,
                 turn: 0,
                 tool_calls: 0,
                 calls: Vec::new(),

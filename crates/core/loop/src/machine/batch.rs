@@ -349,6 +349,8 @@ impl AgentMachine {
             let note = ToolCall::note_of_change_by("a guard or a hook", &slot.call.input);
             content.insert(0, note);
         }
+        // What was not made repeats nothing, and what the run says of itself is no result.
+        let is_made = reason.is_none();
         let result = event(ToolResultBlock {
             tool_use_id: slot.call.id.clone(),
             name: slot.call.name.clone(),
@@ -364,6 +366,9 @@ impl AgentMachine {
             reason,
         };
         if self.call(index, result) {
+            if is_made {
+                self.note_repeat(index);
+            }
             let tickets = &mut self.state.tickets;
             tickets.retain(|open| open.position != Some(position));
             self.emit(finished);

@@ -49,6 +49,9 @@ impl AgentMachine {
             self.state.stage = Stage::Upgrade;
             return;
         }
+        if self.ends_for_repeats(now) {
+            return;
+        }
         if self.has_unguarded() {
             self.state.stage = Stage::GuardInput;
             return;

@@ -28,8 +28,8 @@ fn result_text(slot: &PendingCall) -> Option<String> {
     if result.is_error || slot.call.name == ASK_PERSON {
         return None;
     }
-    // The note of what a person changed is for the model.
-    let noted = usize::from(slot.edited);
+    // The note of what was changed is for the model.
+    let noted = usize::from(slot.edited || slot.replaced);
     let texts = result.content.iter().skip(noted);
     let texts = texts.filter_map(|item| match item {
         ContentItem::Text(text) => Some(text.as_str()),

@@ -95,6 +95,12 @@ impl AgentMachine {
                 self.shown_input(doubted),
                 Choice::listed(TicketKind::Guard),
             ),
+            HaltReason::Loop(reason) => (
+                TicketKind::Guard,
+                "the run repeats itself",
+                reason.clone(),
+                vec![Choice::Release.to_string(), Choice::End.to_string()],
+            ),
             HaltReason::Output(reason) => (
                 TicketKind::Guard,
                 "a guard asks about the answer",
@@ -268,6 +274,14 @@ impl AgentMachine {
                 let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
                 return self.decide_on_input(doubted, choice.ok(), now);
             }
+            HaltReason::Loop(reason) => {
+                let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
+                if choice != Ok(Choice::Release) {
+                    return self.fail(FailureKind::Guardrail, reason, now);
+                }
+                self.forget_repeats();
+                return self.begin_turn(now);
+            }
             HaltReason::Output(reason) => {
                 let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
                 return self.decide_on_output(reason, choice.ok(), now);
@@ -346,7 +360,9 @@ impl AgentMachine {
             HaltReason::Input(doubted) => {
                 self.fail(FailureKind::Guardrail, reasons(&doubted), now);
             }
-            HaltReason::Output(reason) => self.fail(FailureKind::Guardrail, reason, now),
+            HaltReason::Output(reason) | HaltReason::Loop(reason) => {
+                self.fail(FailureKind::Guardrail, reason, now);
+            }
             _ => self.fail(FailureKind::Internal, "the run stopped".to_owned(), now),
         }
     }

@@ -20,12 +20,17 @@ impl AgentMachine {
         let Some(slot) = self.state.calls.get(index) else {
             return;
         };
+        // The person who is asked reads what a guard has found in the question.
+        let why = match &slot.doubt {
+            Some(doubt) => format!("the model asks; a guard: {}", doubt.reason),
+            None => "the model asks".to_owned(),
+        };
         match serde_json::from_value::<AskPerson>(slot.call.input.clone()) {
             Ok(AskPerson { question, choices }) => {
                 let opening = Opening {
                     text: Some(question),
                     choices,
-                    ..Opening::new(TicketKind::Question, Asking::new("the model asks"))
+                    ..Opening::new(TicketKind::Question, Asking::new(why))
                 };
                 self.open_ticket(index, opening, now);
             }

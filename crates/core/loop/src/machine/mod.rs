@@ -24,6 +24,7 @@ pub(crate) mod outcomes;
 mod phase;
 mod pools;
 mod previews;
+mod repeats;
 pub(crate) mod tickets;
 mod time;
 mod tree;

@@ -21,6 +21,7 @@ mod machine;
 mod order;
 mod previews;
 mod properties;
+mod repeats;
 mod support;
 mod tickets;
 mod times;

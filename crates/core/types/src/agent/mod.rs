@@ -12,6 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod model_rate;
 mod narrowing;
 pub(crate) mod on_halt;
+pub(crate) mod on_loop;
 pub(crate) mod origin;
 pub(crate) mod override_rejected;
 pub(crate) mod overrides;

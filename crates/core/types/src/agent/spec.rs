@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
-    CallerSetting, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt, Priority,
-    Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall,
+    CallerSetting, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt, OnLoop,
+    Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall,
     ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
 };
 
@@ -132,6 +132,13 @@ pub struct AgentSpec {
     /// n-th of them, counted from 1, has the [scope](StepId::scope) n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Vec<Self>>,
+    /// From how many times on the model is told that a call has had the same result before; nothing is watched where `None`
+    /// or 0. Calls in between do not count against it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_repeats: Option<u32>,
+    /// What happens when a call has had the same result twice as often.
+    #[serde(skip_serializing_if = "OnLoop::is_default")]
+    pub on_loop: OnLoop,
     /// The guards of its runs, in the order in which they look.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<GuardSpec>,
@@ -208,6 +215,8 @@ impl Default for AgentSpec {
             activity: ActivitySettings::default(),
             tool_settings: BTreeMap::new(),
             team: None,
+            max_repeats: None,
+            on_loop: OnLoop::default(),
             guards: Vec::new(),
             hooks_calls: false,
             subagents: Vec::new(),

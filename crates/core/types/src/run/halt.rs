@@ -33,6 +33,8 @@ pub enum HaltReason {
     Limit(ExitReason),
     /// Guards found something in messages that the model has not read.
     Input(Vec<Doubted>),
+    /// It repeats itself, as this says.
+    Loop(String),
     /// Guards found something in the answer that the run would end with: why.
     Output(String),
 }

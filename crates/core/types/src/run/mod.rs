@@ -21,6 +21,7 @@ pub(crate) mod patches;
 pub(crate) mod place;
 pub(crate) mod pooled;
 pub(crate) mod refusal;
+pub(crate) mod repeated;
 pub(crate) mod request;
 pub(crate) mod session_name;
 pub(crate) mod signals;

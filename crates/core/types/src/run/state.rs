@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
-    HandedOver, Handover, LimitOverrides, Lineage, Milestone, OpenTicket, RunError, RunEvent,
-    RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, Tree,
-    UpgradeRequest, UserMessage,
+    HandedOver, Handover, LimitOverrides, Lineage, Milestone, OpenTicket, RepeatedCalls, RunError,
+    RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
+    ToolResultBlock, Tree, UpgradeRequest, UserMessage,
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.
@@ -69,6 +69,12 @@ pub struct RunState {
     /// How many messages at the end of the conversation no guard has looked at.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unguarded: u32,
+    /// The calls that it made last, while its agent has it [watched](AgentSpec::max_repeats) for repeats.
+    #[serde(default, skip_serializing_if = "RepeatedCalls::is_empty")]
+    pub repeated: RepeatedCalls,
+    /// Why it goes no further after this turn by itself: it repeats itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looped: Option<String>,
     /// Model calls so far.
     pub turn: u32,
     /// Tool calls made so far.

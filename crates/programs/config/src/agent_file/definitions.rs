@@ -163,6 +163,7 @@ impl Definitions {
                 ..RequestHead::default()
             }
             .into(),
+            max_repeats: Some(agents::MAX_REPEATS),
             ..AgentSpec::default()
         };
         let workplace = Workplace::default();

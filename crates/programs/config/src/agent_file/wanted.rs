@@ -18,9 +18,20 @@ const BASH: &str = "bash";
 pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
     let programs = file.mcp.iter().filter(|(_, it)| !it.command.is_empty());
     let programs = programs.map(|(server, settings)| WantedProgram {
-        server: server.clone(),
+        starter: format!("MCP server {server}"),
         command: settings.command.clone(),
         variables: settings.env.clone(),
+    });
+    let guards = file.guards.iter().filter_map(|(name, settings)| {
+        let command = settings.command()?;
+        Some((format!("guard {name}"), command))
+    });
+    let hooks = file.hooks.iter();
+    let hooks = hooks.map(|(name, settings)| (format!("hook {name}"), &settings.command));
+    let asked_programs = guards.chain(hooks).map(|(starter, command)| WantedProgram {
+        starter,
+        command: command.words.clone(),
+        variables: command.env.clone(),
     });
     let providers = file.providers.iter().filter_map(|(name, settings)| {
         let address = settings.base_url.as_ref()?;
@@ -75,7 +86,7 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
         agent.workplace.allow_outside_cwd || !kept_in
     });
     Wants {
-        programs: programs.collect(),
+        programs: programs.chain(asked_programs).collect(),
         keys: providers.chain(servers).collect(),
         addresses: told.chain(asked).collect(),
         commands: commands.map(|(name, _)| name.clone()).collect(),

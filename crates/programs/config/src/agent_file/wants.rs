@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Wants {
-    /// Programs that are started: MCP servers.
+    /// Programs that are started: MCP servers, guards and hooks.
     pub programs: Vec<WantedProgram>,
     /// Keys that are sent elsewhere than to the vendor that they are for.
     pub keys: Vec<WantedKey>,
@@ -31,8 +31,8 @@ pub struct Wants {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WantedProgram {
-    /// The MCP server.
-    pub server: String,
+    /// What it is: `MCP server NAME`, `guard NAME` or `hook NAME`.
+    pub starter: String,
     /// The program and its arguments.
     pub command: Vec<String>,
     /// The variables that it is given.
@@ -78,8 +78,8 @@ impl Wants {
                 names => format!(", with the value of {}", names.join(", ")),
             };
             let words: Vec<_> = program.command.iter().map(|word| quoted(word)).collect();
-            let server = &program.server;
-            format!("start {} (MCP server {server}){given}", words.join(" "))
+            let starter = &program.starter;
+            format!("start {} ({starter}){given}", words.join(" "))
         });
         let keys = self.keys.iter().map(|key| {
             let names = key.variables.join(" or ");

@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
     GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate,
-    OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest,
-    SubAgent, ToolSettings,
+    OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
+    RunRequest, SubAgent, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -110,6 +110,8 @@ pub(crate) fn full() -> AgentSpec {
             settings: "sha256:0a1b".into(),
         }],
         hooks_calls: true,
+        max_repeats: Some(4),
+        on_loop: OnLoop::Ask,
         subagents: vec![SubAgent {
             name: "explorer".into(),
             description: "Looks around.".into(),

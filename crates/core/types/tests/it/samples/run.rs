@@ -4,9 +4,9 @@ use neuron_types::{
     AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
     CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
     HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
-    Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, Reported, RunError, RunId,
-    RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion,
-    StepId, TokenCalibration, TokenUsage, Tree, UpgradeRequest, UserMessage,
+    Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported,
+    RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags,
+    Stage, StateVersion, StepId, TokenCalibration, TokenUsage, Tree, UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -221,12 +221,20 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
         .collect()
 }
 
+fn repeated() -> RepeatedCalls {
+    let mut repeated = RepeatedCalls::default();
+    repeated.note(&tool::call(), &message::tool_results().swap_remove(0));
+    repeated
+}
+
 /// A run in the middle of a turn.
 pub(crate) fn state() -> RunState {
     RunState {
         doubt: None,
         left_out: Vec::new(),
         unguarded: 1,
+        repeated: repeated(),
+        looped: Some("the call of bash has had the same result 6 times".into()),
         version: StateVersion,
         agent: AgentSpec::default(),
         conversation: message::messages().into(),

@@ -1,6 +1,6 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, OnHalt,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, OnHalt, OnLoop,
     OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
     ToolSettings,
 };
@@ -145,10 +145,13 @@ prop_compose! {
         [max_depth, max_children] in any::<[u32; 2]>(),
         (pool, pools) in (option::of(text()), btree_map(text(), allowance(), 0..3)),
         (guards, hooks_calls) in (few(guard_spec()), any::<bool>()),
+        (max_repeats, on_loop) in (any::<Option<u32>>(), one_of(&[OnLoop::Hint, OnLoop::Ask, OnLoop::End])),
     ) -> AgentSpec {
         AgentSpec {
             guards,
             hooks_calls,
+            max_repeats,
+            on_loop,
             subagents,
             handoffs,
             bounds,

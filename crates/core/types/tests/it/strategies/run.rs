@@ -3,9 +3,9 @@ use std::time::Duration;
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
     ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
-    LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, Reported, RunError,
-    RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage,
-    StateVersion, TokenCalibration, Tree, UpgradeRequest, UserMessage,
+    LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, RepeatedCalls,
+    Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus,
+    RunTags, Spent, Stage, StateVersion, TokenCalibration, Tree, UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -164,6 +164,7 @@ fn halt() -> impl Strategy<Value = Halt> {
             )
         }),
         text().prop_map(HaltReason::Output),
+        text().prop_map(HaltReason::Loop),
     ];
     (text(), reason).prop_map(|(ticket, reason)| Halt { ticket, reason })
 }
@@ -423,14 +424,16 @@ prop_compose! {
         context in context_record(),
         waited_ms in any::<u64>(),
         (started_at, waiting_since) in (moment(), option::of(moment())),
-        (last_text, limit) in (option::of(text()), option::of(exit_reason())),
+        [last_text, looped] in [option::of(text()), option::of(text())],
+        limit in option::of(exit_reason()),
         (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())).boxed(),
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
         ([halts, turns_again, unguarded], in_flight) in any::<([u32; 3], Option<u32>)>(),
         outbox in few(run_event().boxed()),
         (tree, budget) in (tree().boxed(), budget().boxed()),
     ) -> RunState {
-        RunState { doubt, left_out, unguarded,
+        RunState { doubt, left_out, unguarded, looped,
+            repeated: RepeatedCalls::default(),
             version: StateVersion,
             agent,
             conversation: conversation.into(),

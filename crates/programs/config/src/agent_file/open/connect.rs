@@ -39,8 +39,9 @@ pub(crate) fn executor(
         .map_or_else(Workplace::default, |known| known.workplace.clone());
     let mut builtin = tools::options(agent, &workplace);
     let words = file.mcp.values().flat_map(|server| &server.command);
-    let words = words.chain(file.guards.values().flat_map(GuardSettings::words));
-    let words = words.chain(file.hooks.values().flat_map(|hook| &hook.command.words));
+    let guards = file.guards.values().filter_map(GuardSettings::command);
+    let hooks = file.hooks.values().map(|hook| &hook.command);
+    let words = words.chain(guards.chain(hooks).flat_map(|command| &command.words));
     builtin.protected = programs::protecting(options.protected.clone(), words, &options.cwd);
     let mut names = builtin_names(agent);
     if names.contains(&Bash::NAME) {

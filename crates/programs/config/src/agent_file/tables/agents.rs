@@ -36,7 +36,7 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 37] = [
+const KEYS: [&str; 38] = [
     "description",
     "subagents",
     pools::KEY,
@@ -59,6 +59,7 @@ const KEYS: [&str; 37] = [
     "parallel_writes",
     "calls_per_turn",
     "stop_on_first_tool",
+    "max_repeats",
     "limits",
     "context",
     "retry",
@@ -75,6 +76,9 @@ const KEYS: [&str; 37] = [
     "sandbox",
     "extra",
 ];
+
+/// From how many times on a model is told that its call has had the same result before, where nothing is said.
+pub(crate) const MAX_REPEATS: u32 = 3;
 
 const PRIORITIES: [(&str, Priority); 2] = [
     ("interactive", Priority::Interactive),
@@ -209,6 +213,8 @@ fn read_one(
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
+        max_repeats: Some(table.count_or_none("max_repeats").unwrap_or(MAX_REPEATS)),
+        on_loop: on.repeats,
         guards: guards::read_names(table, known.guards),
         hooks_calls: hooks.iter().any(|name| {
             let hook = known.hooks.get(name);

@@ -5,7 +5,10 @@ use std::{path::Path, time::Duration};
 use neuron_guards::Program;
 use serde::Serialize;
 
-use crate::agent_file::text::table::Table;
+use crate::agent_file::text::{
+    problem::looks_like_a_key,
+    table::{Table, Text},
+};
 
 /// How long a program has for an answer, where nothing is said.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -15,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Command {
     pub(crate) words: Vec<String>,
     /// The variables that it gets beside the usual ones.
-    env: Vec<String>,
+    pub(crate) env: Vec<String>,
     timeout: Duration,
 }
 
@@ -35,19 +38,33 @@ pub(crate) fn read(table: &Table<'_>) -> Option<Command> {
         table.missing("command = [\"./check.sh\"]");
         return None;
     }
-    let words: Vec<String> = table
-        .texts("command")
-        .iter()
-        .map(|word| word.value.to_owned())
-        .collect();
+    let words = table.texts("command");
     if table.is_empty_list("command") {
         let offset = table.offset_of("command");
         table.problem("command", offset, "is empty: write [\"./check.sh\"]");
     }
-    let names = table.texts("env").into_iter();
+    if let Some(program) = words.first().filter(|word| word.value.is_empty()) {
+        let message = "begins with an empty text: write [\"./check.sh\"]";
+        table.problem("command", program.offset, message);
+    }
+    for word in words.iter().filter(|word| looks_like_a_key(word.value)) {
+        let message = "holds what looks like a key: pass it in a variable, with env";
+        table.problem("command", word.offset, message);
+    }
+    let names = table.texts("env");
+    for name in &names {
+        if looks_like_a_key(name.value) || name.value.contains('=') || name.value.is_empty() {
+            let message = "holds what is no name of a variable: write the name, not the value";
+            table.problem("env", name.offset, message);
+        }
+    }
+    let owned = |texts: &[Text<'_>]| -> Vec<String> {
+        texts.iter().map(|text| text.value.to_owned()).collect()
+    };
+    let words = owned(&words);
     Some(Command {
         words: Some(words).filter(|words| !words.is_empty())?,
-        env: names.map(|name| name.value.to_owned()).collect(),
+        env: owned(&names),
         timeout: table.duration("timeout").unwrap_or(TIMEOUT),
     })
 }

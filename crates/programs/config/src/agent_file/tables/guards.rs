@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use neuron_guards::{CommandGuard, InvalidHost, InvalidPattern, TextGuard, Then};
+use neuron_guards::{CommandGuard, InvalidHost, InvalidPattern, InvalidSchema, TextGuard, Then};
 use neuron_types::{Guard, GuardPoint, GuardSpec, canonical_json, hex, with_causes};
 use serde::Serialize;
 use serde_json::Value;
@@ -111,6 +111,7 @@ enum What {
 enum Unusable {
     Pattern(InvalidPattern),
     Host(InvalidHost),
+    Schema(InvalidSchema),
 }
 
 impl GuardSettings {
@@ -120,13 +121,12 @@ impl GuardSettings {
         self.make(name, cwd).ok()
     }
 
-    /// The words of its command.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
-        let command = match &self.what {
+    /// The program that it is, if it is one.
+    pub(crate) const fn command(&self) -> Option<&Command> {
+        match &self.what {
             What::Command { command, .. } => Some(command),
             _ => None,
-        };
-        command.into_iter().flat_map(|command| &command.words)
+        }
     }
 
     /// As definitions of agents name it.
@@ -151,11 +151,13 @@ impl GuardSettings {
             }
             What::Length(most) => TextGuard::length(name, *most),
             What::Urls(hosts) => TextGuard::urls(name, hosts).map_err(Unusable::Host)?,
-            What::Json(schema) => TextGuard::json(name, schema.clone()),
+            What::Json(schema) => {
+                TextGuard::json(name, schema.clone()).map_err(Unusable::Schema)?
+            }
             What::Command {
                 command,
                 on_failure,
-            } => return Ok(self.command(name, command, *on_failure, cwd)),
+            } => return Ok(self.program(name, command, *on_failure, cwd)),
         };
         let guard = guard.of_tools(&self.tools);
         let guard = match self.at.is_empty() {
@@ -179,7 +181,7 @@ impl GuardSettings {
         }))
     }
 
-    fn command(
+    fn program(
         &self,
         name: &str,
         command: &Command,
@@ -224,6 +226,16 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
         let offset = table.offset_of("then");
         table.problem("then", offset, "is what the command says: leave it out");
     }
+    for key in ["at", "tools", "patterns"] {
+        if table.is_empty_list(key) {
+            let message = match key {
+                "patterns" => "is empty: it would find nothing",
+                "tools" => "is empty: leave it out for all tools",
+                _ => "is empty: leave it out for where its kind looks",
+            };
+            table.problem(key, table.offset_of(key), message);
+        }
+    }
     let tools = table.texts("tools");
     let points = table.texts("at").into_iter();
     let at = points.filter_map(|point| table.choose("at", point, &POINTS));
@@ -255,6 +267,11 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
             table.problem("hosts", offset, &format!("cannot be used: {error}"));
             None
         }
+        Err(Unusable::Schema(error)) => {
+            let offset = table.offset_of("schema");
+            table.problem("schema", offset, &format!("cannot be used: {error}"));
+            None
+        }
     }
 }
 
@@ -268,7 +285,12 @@ fn read_what(kind: &str, table: &Table<'_>) -> Option<What> {
         "secrets" => What::Secrets,
         "patterns" => {
             required("patterns", "patterns = [\"…\"]");
-            What::Patterns(table.texts("patterns").iter().map(own).collect())
+            let patterns = table.texts("patterns");
+            for pattern in patterns.iter().filter(|pattern| pattern.value.is_empty()) {
+                let message = "holds an empty text, which finds nothing: remove it";
+                table.problem("patterns", pattern.offset, message);
+            }
+            What::Patterns(patterns.iter().map(own).collect())
         }
         "length" => {
             required("max_chars", "max_chars = 10_000");

@@ -1,6 +1,6 @@
 //! What becomes of what goes on no further: the table `on` of an agent.
 
-use neuron_types::{OnExpiry, OnHalt, OnUnknownOutcome};
+use neuron_types::{OnExpiry, OnHalt, OnLoop, OnUnknownOutcome};
 
 use crate::agent_file::text::table::Table;
 
@@ -13,8 +13,15 @@ const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
 
 const HALTS: [(&str, OnHalt); 2] = [("end", OnHalt::End), ("ask", OnHalt::Ask)];
 
+const LOOPS: [(&str, OnLoop); 3] = [
+    ("hint", OnLoop::Hint),
+    ("ask", OnLoop::Ask),
+    ("end", OnLoop::End),
+];
+
 #[derive(Debug, Default)]
 pub(crate) struct On {
+    pub(crate) repeats: OnLoop,
     pub(crate) failure: OnHalt,
     pub(crate) limit: OnHalt,
     pub(crate) expiry: OnExpiry,
@@ -25,8 +32,9 @@ pub(crate) fn read(agent: &Table<'_>) -> On {
     let Some(table) = agent.table("on") else {
         return On::default();
     };
-    table.expect_keys(&["failure", "limit", "expiry", "unknown_outcome"]);
+    table.expect_keys(&["failure", "limit", "expiry", "unknown_outcome", "loop"]);
     On {
+        repeats: table.choice("loop", &LOOPS).unwrap_or_default(),
         failure: table.choice("failure", &HALTS).unwrap_or_default(),
         limit: table.choice("limit", &HALTS).unwrap_or_default(),
         expiry: table.choice("expiry", &EXPIRIES).unwrap_or_default(),
