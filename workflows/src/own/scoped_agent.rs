@@ -130,6 +130,10 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
         let mut state = match self.state.take() {
             Some(mut state) => {
                 state.conversation.push(prompt);
+                // Guards look at what the workflow says now, and nothing of the answer before counts.
+                state.unguarded = 1;
+                state.mismatches = 0;
+                state.looped = None;
                 state.stage = Stage::TakeInput { closing: false };
                 state.last_text = None;
                 // Those that it left when it ended are charged, and were told to end.

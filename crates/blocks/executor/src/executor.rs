@@ -352,10 +352,15 @@ impl Executor {
             }
         };
         let input = changed.as_ref().unwrap_or(&call.input);
-        let guarded = self.guard_call(scope, &attempt, call, input);
+        let guarded = self.guard_call(&attempt, call, input);
         match guarded.await? {
             GuardedCall::Made(None) => {}
             GuardedCall::Made(with) => changed = with,
+            GuardedCall::Asked(Asking { reason, .. }) if changed.is_some() => {
+                return Ok(ToolOutput::error(format!(
+                    "not called: {reason}, and nobody was asked about what a hook made of it"
+                )));
+            }
             GuardedCall::Asked(asking) => {
                 self.check_approved(scope, call, judge.definition(), asking)
                     .await?;

@@ -14,6 +14,9 @@ const MARKS: [char; 8] = ['.', ',', ';', ':', '!', '?', ')', '*'];
 /// How long what an address begins with is at most where a line is looked at, in bytes.
 const MOST_BEGINNING: usize = 40;
 
+/// How long a host and whatever may be the name of a user before it are at most, in bytes: those of longer ones lead nowhere.
+const MOST_OF_HOST: usize = 300;
+
 /// What an address begins with. Browsers take one slash or backslash for two, and a line break as JSON writes it is none of it.
 static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let special = r"(?:https?|wss?|ftp):[/\\]+";
@@ -68,6 +71,10 @@ impl Hosts {
             let Some(scheme) = found.name("scheme") else {
                 continue;
             };
+            // One that begins within another that goes no further ends with it.
+            if parts.last().is_some_and(|last| last.end > scheme.start()) {
+                continue;
+            }
             let address = Address {
                 scheme: scheme.as_str(),
                 rest: text.get(scheme.end()..).unwrap_or_default(),
@@ -76,10 +83,7 @@ impl Hosts {
                 continue;
             };
             first.get_or_insert(reason);
-            // One that begins within another ends with it.
-            if parts.last().is_none_or(|last| last.end <= scheme.start()) {
-                parts.push(scheme.start()..scheme.end() + address.length());
-            }
+            parts.push(scheme.start()..scheme.end() + address.length());
         }
         Some((first?, parts))
     }
@@ -140,6 +144,9 @@ impl Address<'_> {
     /// all before an `@` is the name of a user.
     fn hosts(&self) -> [Option<String>; 2] {
         let wide = self.wide();
+        if wide.len() > MOST_OF_HOST {
+            return [None, None];
+        }
         let narrow = wide.split(is_end).next().unwrap_or_default();
         [narrow, wide].map(|authority| {
             let host = match authority.rsplit_once('@') {
@@ -161,7 +168,10 @@ impl Address<'_> {
     /// Where its host stands, with whatever may be the name of a user.
     fn wide(&self) -> &str {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '<' | '>');
-        self.rest.split(is_end).next().unwrap_or_default()
+        let most = self.rest.char_indices().take(MOST_OF_HOST + 1);
+        let end = most.clone().find(|(_, c)| is_end(*c)).map(|(at, _)| at);
+        let end = end.or_else(|| most.last().map(|(at, c)| at + c.len_utf8()));
+        self.rest.get(..end.unwrap_or_default()).unwrap_or_default()
     }
 
     /// How long it is behind its beginning, without the marks of the sentence behind it.

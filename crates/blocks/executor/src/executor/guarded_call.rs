@@ -4,7 +4,6 @@ use neuron_types::{Asking, GuardEnd, GuardPoint, StepFailure, ToolCall, ToolOutp
 use serde_json::Value;
 
 use super::{Executor, attempt::Attempt};
-use crate::StepScope;
 
 /// What guards make of a call in the step that makes it.
 pub(crate) enum GuardedCall {
@@ -24,7 +23,6 @@ impl Executor {
     /// A failure of kind `guardrail` where one ends the run, `timeout` or `cancelled` where the attempt is over before.
     pub(crate) async fn guard_call(
         &self,
-        scope: &StepScope,
         attempt: &Attempt<'_>,
         call: &ToolCall,
         input: &Value,
@@ -44,11 +42,7 @@ impl Executor {
         let replaced = replaced.and_then(|text| serde_json::from_str(text).ok());
         Ok(match &guarded.end {
             GuardEnd::Block(reason) => {
-                let mut refusal = ToolOutput::error(format!("not called: {reason}"));
-                // What they said before the step is said already.
-                if scope.guards.is_empty() {
-                    refusal.guarded = guarded.into_box();
-                }
+                let refusal = ToolOutput::error(format!("not called: {reason}"));
                 GuardedCall::Refused(Box::new(refusal))
             }
             _ if replaced.is_some() && call.approval.is_some() => {

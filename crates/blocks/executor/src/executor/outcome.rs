@@ -39,6 +39,7 @@ impl Executor {
             return Ok(None);
         }
         self.check_tool(&asked.name)?;
+        self.inner.guards.check(&scope.guards)?;
         let Some(tool) = self.inner.tools.get(&asked.name) else {
             return Ok(None);
         };
@@ -70,6 +71,13 @@ impl Executor {
             return Ok(None);
         };
         bound(&mut output, self.inner.max_result_bytes);
+        let guarded = self.inner.guards.guard_result(&asked.name, output);
+        let output = match attempt.part(guarded).await {
+            Ok(guarded) => guarded?,
+            Err(_) => {
+                ToolOutput::error("[withheld: the guards were not done when the attempt was over]")
+            }
+        };
         let event = HookEvent::PostToolExecution {
             tool_name: &asked.name,
             output: &output,

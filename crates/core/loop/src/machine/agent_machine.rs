@@ -399,19 +399,25 @@ impl AgentMachine {
     ///
     /// # Errors
     ///
-    /// [`MachineError::Unexpected`] anywhere else: a call must be answered before anything else is said.
+    /// [`MachineError::Unexpected`] anywhere else: a call must be answered before anything else is said. So it is, too, where a
+    /// turn has begun of an agent with guards of messages: these look before a turn begins.
     pub fn inject_message(&mut self, message: Message) -> Result<(), MachineError> {
         let between_turns = matches!(
             self.state.stage,
             Stage::TakeInput { .. } | Stage::ReviewContext | Stage::CallModel
         );
-        if !between_turns || self.state.in_flight.is_some() {
+        // The turn has begun, and guards look at messages before one does.
+        let is_late = self.state.stage == Stage::CallModel && self.guards_input();
+        if !between_turns || is_late || self.state.in_flight.is_some() {
             return Err(self.unexpected("an injected message"));
         }
         if let Stage::TakeInput { closing } = &mut self.state.stage {
             *closing = false;
         }
         self.push_said(message);
+        if self.state.stage == Stage::ReviewContext && self.has_unguarded() {
+            self.state.stage = Stage::GuardInput;
+        }
         Ok(())
     }
 

@@ -232,7 +232,12 @@ impl AgentMachine {
             StopReason::PauseTurn | StopReason::Compaction => self.continue_answer(now),
             _ => {
                 self.state.context.continuations = 0;
-                if !self.passes_guards(end, now) {
+                // No person is asked about an answer that is asked for again.
+                let is_mended = mismatch.is_some() && matches!(end, GuardEnd::Ask(_));
+                if is_mended && let GuardEnd::Ask(reason) = &end {
+                    self.withhold_answer(reason);
+                }
+                if !is_mended && !self.passes_guards(end, now) {
                     return;
                 }
                 match mismatch {

@@ -2,9 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ASK_PERSON, CallState, ExitReason, FailureKind, GuardEnd, GuardPoint, OnUnknownOutcome,
-    Pending, PermissionDecision, RunError, RunEvent, Stage, StepFailure, ToolCall, ToolEffects,
-    ToolOutput, ToolResultBlock,
+    ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError,
+    RunEvent, Stage, StepFailure, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
 };
 
 use crate::{
@@ -125,14 +124,8 @@ impl AgentMachine {
         result: Result<ToolOutput, StepFailure>,
         now: DateTime<Utc>,
     ) {
-        if let Ok(output) = &result
-            && let Some(guarded) = &output.guarded
-        {
-            let slot = self.state.calls.get(index);
-            let id = slot.map(|slot| slot.call.id.clone());
-            self.tell_guarded(GuardPoint::Result, &guarded.clone(), id.as_deref());
-        }
-        let result = match result.map(held_back) {
+        let result = result.map(|output| self.held_back(index, output));
+        let result = match result {
             Err(failure)
                 if failure.kind == FailureKind::NotApproved && self.state.ending.is_none() =>
             {
@@ -271,7 +264,8 @@ impl AgentMachine {
         if self.state.overdue.is_some() {
             return;
         }
-        if self.judges_next() {
+        // What a person is asked about the run as a whole is decided first.
+        if self.state.halt.is_none() && self.judges_next() {
             self.state.stage = Stage::JudgeCalls;
             return;
         }
@@ -382,17 +376,6 @@ impl AgentMachine {
             .filter(|(_, slot)| wanted(&slot.state))
             .map(|(index, _)| index)
             .collect()
-    }
-}
-
-/// A result that guards have a person asked about, as what the call waits for.
-fn held_back(mut output: ToolOutput) -> ToolOutput {
-    match output.guarded.take().map(|guarded| guarded.end) {
-        Some(GuardEnd::Ask(reason)) => ToolOutput::pending(Pending::Withheld {
-            output: Box::new(output),
-            reason,
-        }),
-        _ => output,
     }
 }
 

@@ -45,15 +45,16 @@ impl AgentMachine {
     /// Goes on to the next model call, unless a limit is met. If the run is handed over, is to adopt the current
     /// definition, or has messages that guards have not seen, that is done first.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
-        if self.state.handover.is_some() || self.state.upgrade.is_some() {
-            self.state.stage = Stage::Upgrade;
-            return;
-        }
         if self.ends_for_repeats(now) {
             return;
         }
+        // Before anything else is said, and before another agent reads them.
         if self.has_unguarded() {
             self.state.stage = Stage::GuardInput;
+            return;
+        }
+        if self.state.handover.is_some() || self.state.upgrade.is_some() {
+            self.state.stage = Stage::Upgrade;
             return;
         }
         match self.met_limit(now) {

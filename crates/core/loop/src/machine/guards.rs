@@ -33,7 +33,7 @@ impl AgentMachine {
         self.push(message);
     }
 
-    fn guards_input(&self) -> bool {
+    pub(crate) fn guards_input(&self) -> bool {
         self.state
             .agent
             .guards_at(GuardPoint::Input)
@@ -73,7 +73,7 @@ impl AgentMachine {
         Step::new(Effect::Guard(request), options)
     }
 
-    fn names_of_guards(&self, point: GuardPoint) -> Vec<String> {
+    pub(crate) fn names_of_guards(&self, point: GuardPoint) -> Vec<String> {
         let names = self.state.agent.guards_at(point);
         names.map(str::to_owned).collect()
     }
@@ -112,6 +112,10 @@ impl AgentMachine {
             Err(failure) => return self.give_up(failure.kind, failure.message, now),
         };
         let places = self.unguarded();
+        if places.len() != guarded.len() {
+            let message = "guards did not look at all messages".to_owned();
+            return self.fail(FailureKind::Internal, message, now);
+        }
         self.state.unguarded = 0;
         let mut doubted = Vec::new();
         for (message, guarded) in places.zip(guarded) {
@@ -212,6 +216,23 @@ impl AgentMachine {
         self.state.ending.get_or_insert(RunError { kind, message });
     }
 
+    /// Says what guards said of a result. One that they have a person asked about comes back as what the call waits for.
+    pub(crate) fn held_back(&mut self, index: usize, mut output: ToolOutput) -> ToolOutput {
+        let Some(guarded) = output.guarded.take() else {
+            return output;
+        };
+        let slot = self.state.calls.get(index);
+        let id = slot.map(|slot| slot.call.id.clone());
+        self.tell_guarded(GuardPoint::Result, &guarded, id.as_deref());
+        match guarded.end {
+            GuardEnd::Ask(reason) => ToolOutput::pending(Pending::Withheld {
+                output: Box::new(output),
+                reason,
+            }),
+            _ => output,
+        }
+    }
+
     /// Guards found something in a result: a person is asked whether the model reads it.
     pub(crate) fn withhold_result(
         &mut self,
@@ -220,6 +241,8 @@ impl AgentMachine {
         reason: String,
         now: DateTime<Utc>,
     ) {
+        // It was made, whatever becomes of its result.
+        self.state.tool_calls = self.state.tool_calls.saturating_add(1);
         let kind = TicketKind::Guard;
         let opening = Opening {
             text: Some(shown(&reason, &text_of(&output))),

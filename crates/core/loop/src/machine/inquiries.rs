@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CallState, Effect, FailureKind, OutcomeRequest, PendingCall, RunError, Step, StepFailure,
-    ToolOutput,
+    CallState, Effect, FailureKind, GuardPoint, OutcomeRequest, PendingCall, RunError, Step,
+    StepFailure, ToolOutput,
 };
 
 use crate::{AgentMachine, machine::call::CallEvent};
@@ -27,7 +27,8 @@ impl AgentMachine {
             name: slot.call.name.clone(),
             input: slot.call.input.clone(),
         };
-        let options = self.finding_out(&slot.call, position, INQUIRING);
+        let mut options = self.finding_out(&slot.call, position, INQUIRING);
+        options.guards = self.names_of_guards(GuardPoint::Result);
         Step::new(Effect::AskOutcome(request), options)
     }
 
@@ -45,7 +46,13 @@ impl AgentMachine {
         }
         match result {
             // One that waits for something is no outcome.
-            Ok(Some(output)) if output.pending.is_none() => self.answer_call(index, output),
+            Ok(Some(output)) if output.pending.is_none() => {
+                let output = self.held_back(index, output);
+                match output.pending {
+                    Some(pending) => self.await_result(index, pending, now),
+                    None => self.answer_call(index, output),
+                }
+            }
             Err(failure) if is_verdict(failure.kind) => {
                 self.fail_call(index, &failure.message, failure.kind);
                 self.state.ending = Some(RunError {

@@ -60,7 +60,9 @@ impl AgentMachine {
                 self.review();
                 self.halt(HaltReason::Loop(reason), now);
             }
-            _ => self.fail(FailureKind::Guardrail, reason, now),
+            OnLoop::End => self.fail(FailureKind::Guardrail, reason, now),
+            // Its agent has another definition since.
+            _ => return false,
         }
         true
     }

@@ -382,6 +382,7 @@ turn 1
   conversation compacted from about 120000 to 40000 tokens
   answer rejected: it is no JSON
   left out: the tool \"odd\" is left out
+  guard no_secrets at output: replace: it has a secret
   model failed: network: the connection was cut
   run failed: the account has no money left";
         assert_eq!(text, expected);

@@ -8,6 +8,7 @@ mod defaults;
 mod executor;
 mod files;
 mod find;
+mod guards;
 mod handoffs;
 mod mcp;
 mod openai;

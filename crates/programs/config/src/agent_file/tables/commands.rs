@@ -32,11 +32,10 @@ impl Command {
     }
 }
 
-/// Reads the keys.
-pub(crate) fn read(table: &Table<'_>) -> Option<Command> {
+/// Reads the keys. What makes no program is noted, and has no words.
+pub(crate) fn read(table: &Table<'_>) -> Command {
     if !table.has("command") {
         table.missing("command = [\"./check.sh\"]");
-        return None;
     }
     let words = table.texts("command");
     if table.is_empty_list("command") {
@@ -61,10 +60,9 @@ pub(crate) fn read(table: &Table<'_>) -> Option<Command> {
     let owned = |texts: &[Text<'_>]| -> Vec<String> {
         texts.iter().map(|text| text.value.to_owned()).collect()
     };
-    let words = owned(&words);
-    Some(Command {
-        words: Some(words).filter(|words| !words.is_empty())?,
+    Command {
+        words: owned(&words),
         env: owned(&names),
         timeout: table.duration("timeout").unwrap_or(TIMEOUT),
-    })
+    }
 }

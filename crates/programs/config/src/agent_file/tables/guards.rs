@@ -7,7 +7,7 @@ use std::{
 };
 
 use neuron_guards::{CommandGuard, InvalidHost, InvalidPattern, InvalidSchema, TextGuard, Then};
-use neuron_types::{Guard, GuardPoint, GuardSpec, canonical_json, hex, with_causes};
+use neuron_types::{Guard, GuardPoint, GuardSpec, canonical_json, hex};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -115,6 +115,17 @@ enum Unusable {
 }
 
 impl GuardSettings {
+    /// Stands for a guard of a file that is refused.
+    const fn unreadable() -> Self {
+        Self {
+            at: BTreeSet::new(),
+            tools: Vec::new(),
+            then: None,
+            with: None,
+            what: What::Secrets,
+        }
+    }
+
     /// The guard of these settings, whose programs are started in this directory. The settings were found to make one when
     /// they were read; `None` where they do not.
     pub(crate) fn guard(&self, name: &str, cwd: &Path) -> Option<Arc<dyn Guard>> {
@@ -207,7 +218,11 @@ impl GuardSettings {
 pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, GuardSettings> {
     let tables = root.named_tables(GUARDS).into_iter();
     tables
-        .filter_map(|(name, table)| Some((name.to_owned(), read_one(name, &table)?)))
+        .map(|(name, table)| {
+            // What is wrong with one is noted: agents that name it are not said to name none.
+            let settings = read_one(name, &table).unwrap_or_else(GuardSettings::unreadable);
+            (name.to_owned(), settings)
+        })
         .collect()
 }
 
@@ -258,7 +273,11 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
         Ok(_) => Some(settings),
         Err(Unusable::Pattern(error)) => {
             let offset = table.offset_of("patterns");
-            let message = format!("cannot be used: {}", with_causes(&error));
+            // Its last line says what is wrong, those before draw where.
+            let why = error.source.to_string();
+            let why = why.lines().last().unwrap_or_default();
+            let why = why.trim_start_matches("error: ");
+            let message = format!("cannot be used: {error}: {why}");
             table.problem("patterns", offset, &message);
             None
         }
@@ -302,7 +321,7 @@ fn read_what(kind: &str, table: &Table<'_>) -> Option<What> {
         }
         "json" => What::Json(table.json("schema")),
         _ => What::Command {
-            command: commands::read(table)?,
+            command: commands::read(table),
             on_failure: table
                 .choice("on_failure", &ON_FAILURE)
                 .unwrap_or(Failing::Block),

@@ -49,11 +49,11 @@ impl HookSettings {
 pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, HookSettings> {
     let tables = root.named_tables(HOOKS).into_iter();
     tables
-        .filter_map(|(name, table)| Some((name.to_owned(), read_one(&table)?)))
+        .map(|(name, table)| (name.to_owned(), read_one(&table)))
         .collect()
 }
 
-fn read_one(table: &Table<'_>) -> Option<HookSettings> {
+fn read_one(table: &Table<'_>) -> HookSettings {
     table.expect_keys(&["command", "env", "timeout", "events", "on_failure"]);
     let known = CommandHook::EVENTS.map(|event| (event, event));
     let events = table.texts("events").into_iter();
@@ -64,11 +64,11 @@ fn read_one(table: &Table<'_>) -> Option<HookSettings> {
         let message = "is empty: leave it out for all events";
         table.problem("events", offset, message);
     }
-    Some(HookSettings {
+    HookSettings {
         events,
         ignores_failures: table.choice("on_failure", &ON_FAILURE).unwrap_or_default(),
-        command: commands::read(table)?,
-    })
+        command: commands::read(table),
+    }
 }
 
 /// The hooks of an agent, in its order.

@@ -107,6 +107,7 @@ fn has_the_defaults_for_what_the_file_leaves_out() {
             ..neuron_types::RequestHead::new("demo")
         }
         .into(),
+        max_repeats: Some(3),
         ..default
     };
     assert_eq!(agent, expected);
