@@ -352,7 +352,7 @@ impl Executor {
             }
         };
         let input = changed.as_ref().unwrap_or(&call.input);
-        let guarded = self.guard_call(&attempt, call, input);
+        let guarded = self.inner.guards.before_call(&attempt, call, input);
         match guarded.await? {
             GuardedCall::Made(None) => {}
             GuardedCall::Made(with) => changed = with,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::{process::Program, then::Then};
 
@@ -74,12 +74,14 @@ impl CommandGuard {
         if !subject.tool.is_none_or(is_of) {
             return Ok(GuardVerdict::Pass);
         }
-        let mut question = json!({"point": subject.point, "text": subject.text});
+        let mut question = Map::new();
+        question.insert("point".to_owned(), json!(subject.point));
+        question.insert("text".to_owned(), subject.text.into());
         if let Some(tool) = subject.tool {
-            question["tool"] = tool.into();
+            question.insert("tool".to_owned(), tool.into());
         }
         if let Some(input) = subject.input {
-            question["input"] = input.clone();
+            question.insert("input".to_owned(), input.clone());
         }
         let answer = self.program.ask(&question).await?;
         serde_json::from_str(&answer).map_err(|source| GuardError {

@@ -56,14 +56,14 @@ impl Hosts {
     pub(crate) fn foreign(&self, text: &str) -> Option<(String, Vec<Range<usize>>)> {
         let Some(beginning) = BEGINNING.as_ref() else {
             let reason = "addresses could not be looked for".to_owned();
-            return Some((reason, Vec::from([0..text.len()])));
+            return Some((reason, whole(text)));
         };
         // What is an address as a whole may have anything in it that browsers leave out or take for something else.
-        let whole = Url::parse(first_address(text, beginning)).ok();
-        if let Some(host) = whole.as_ref().and_then(Url::host_str)
+        let url = Url::parse(first_address(text, beginning)).ok();
+        if let Some(host) = url.as_ref().and_then(Url::host_str)
             && !self.has(host)
         {
-            return Some((leads_to(host), Vec::from([0..text.len()])));
+            return Some((leads_to(host), whole(text)));
         }
         let mut first = None;
         let mut parts: Vec<Range<usize>> = Vec::new();
@@ -126,6 +126,11 @@ fn first_address<'a>(text: &'a str, beginning: &Regex) -> &'a str {
     }
     let first = text.get(..end).unwrap_or(text).trim_end();
     first.trim_end_matches(MARKS)
+}
+
+/// All of a text.
+fn whole(text: &str) -> Vec<Range<usize>> {
+    std::iter::once(0..text.len()).collect()
 }
 
 fn leads_to(host: &str) -> String {

@@ -44,7 +44,7 @@ enum Flying {
     Model,
     Tool {
         place: Place,
-        call: ToolCall,
+        call: Box<ToolCall>,
         since: DateTime<Utc>,
     },
 }
@@ -63,7 +63,7 @@ impl Record {
             neuron_types::Effect::Model(_) => Flying::Model,
             neuron_types::Effect::Tool(call) => Flying::Tool {
                 place: (id.turn, id.position),
-                call: call.clone(),
+                call: Box::new(call.clone()),
                 since: now,
             },
             _ => return,
@@ -100,11 +100,11 @@ impl Record {
                 }
                 let effect = effect_of(&call, output);
                 self.effects.insert(place, effect.into_iter().collect());
-                self.record(place, call, output.is_error, since, now);
+                self.record(place, *call, output.is_error, since, now);
             }
             // Where a person has to be asked, it is made later.
             (Flying::Tool { place, call, since }, Err(failure)) if failure.asking.is_none() => {
-                self.record(place, call, true, since, now);
+                self.record(place, *call, true, since, now);
             }
             _ => {}
         }

@@ -208,7 +208,7 @@ pub async fn killed_while_guards_look<H: Host>(host: &H) {
     let undisturbed = undisturbed.ends().await;
     let steps = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)];
     let runs = steps.map(|step| Held::at(step, guarded()));
-    for record in killed_in(&stage, &script, runs.into_iter()).await {
+    for record in killed_in(&stage, &script, runs).await {
         assert_eq!(record.course(), undisturbed.course(), "{}", record.name);
     }
 }

@@ -3,7 +3,7 @@
 use neuron_types::{Asking, GuardEnd, GuardPoint, StepFailure, ToolCall, ToolOutput};
 use serde_json::Value;
 
-use super::{Executor, attempt::Attempt};
+use super::{attempt::Attempt, guards::Guards};
 
 /// What guards make of a call in the step that makes it.
 pub(crate) enum GuardedCall {
@@ -15,24 +15,23 @@ pub(crate) enum GuardedCall {
     Refused(Box<ToolOutput>),
 }
 
-impl Executor {
-    /// Asks the guards about a call that is about to be made with these arguments.
+impl Guards {
+    /// What they make of a call that is about to be made with these arguments.
     ///
     /// # Errors
     ///
     /// A failure of kind `guardrail` where one ends the run, `timeout` or `cancelled` where the attempt is over before.
-    pub(crate) async fn guard_call(
+    pub(crate) async fn before_call(
         &self,
         attempt: &Attempt<'_>,
         call: &ToolCall,
         input: &Value,
     ) -> Result<GuardedCall, StepFailure> {
-        let guards = &self.inner.guards;
-        if !guards.look_at(GuardPoint::Call) {
+        if !self.look_at(GuardPoint::Call) {
             return Ok(GuardedCall::Made(None));
         }
         let guarded = attempt
-            .part(guards.call(&call.name, input))
+            .part(self.call(&call.name, input))
             .await
             .map_err(|cut| cut.into_failure("a guard of the tool call"))?;
         if let Some(failure) = guarded.tripped() {

@@ -196,7 +196,7 @@ async fn find_no_variable_but_those_that_are_named() {
 #[tokio::test]
 async fn are_killed_when_nobody_waits_for_them_any_more() {
     // It tells when it has begun, and holds what it tells it with for as long as it lives.
-    let script = Script::new("exec 3> life\necho begun >&3\nexec sleep 86400");
+    let script = Script::new("exec 3> life\necho begun >&3\nexec tail -f /dev/null");
     let life = script.folder().join("life");
     let made = Command::new("mkfifo").arg(&life).status().unwrap();
     assert!(made.success());

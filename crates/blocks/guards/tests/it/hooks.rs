@@ -142,7 +142,7 @@ async fn that_fail_end_the_run_unless_that_is_ignored() {
 #[tokio::test]
 async fn have_no_more_than_their_time() {
     const SHORT: Duration = Duration::from_millis(1); // It never answers, so that any time is too short.
-    let script = Script::new("exec sleep 86400");
+    let script = Script::new("exec tail -f /dev/null");
     let hook = CommandHook::new("own", script.program().timeout(SHORT));
     let event = HookEvent::ExitCheck { turn: 1 };
     assert_eq!(

@@ -149,12 +149,7 @@ fn are_looked_for_in_results_and_answers_and_what_is_done_can_be_said() {
                 reason: reason.clone(),
             },
         ),
-        (
-            Then::Trip,
-            GuardVerdict::Trip {
-                reason: reason.clone(),
-            },
-        ),
+        (Then::Trip, GuardVerdict::Trip { reason }),
     ] {
         let verdict = of_text(&guard().then(then), secret);
         assert_eq!(verdict, expected);

@@ -3,7 +3,7 @@ use neuron_tool_macros::{Tool, neuron_tool};
 /// Looks up a value.
 #[derive(Tool)]
 struct UnknownOption {
-    #[tool(description = "The key", defualt = "a")]
+    #[tool(description = "The key", initial = "a")]
     key: String,
 }
 

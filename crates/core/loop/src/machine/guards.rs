@@ -158,7 +158,7 @@ impl AgentMachine {
         match result {
             Ok(guarded) => self.take_guarded(index, guarded),
             Err(failure) if ends_run(failure.kind) => {
-                self.trip(index, failure.kind, failure.message)
+                self.trip(index, failure.kind, failure.message);
             }
             Err(failure) => {
                 self.refuse_call(
@@ -226,7 +226,8 @@ impl AgentMachine {
         self.tell_guarded(GuardPoint::Result, &guarded, id.as_deref());
         match guarded.end {
             GuardEnd::Ask(reason) => ToolOutput::pending(Pending::Withheld {
-                output: Box::new(output),
+                content: output.content,
+                is_error: output.is_error,
                 reason,
             }),
             _ => output,
@@ -234,23 +235,21 @@ impl AgentMachine {
     }
 
     /// Guards found something in a result: a person is asked whether the model reads it.
-    pub(crate) fn withhold_result(
-        &mut self,
-        index: usize,
-        output: ToolOutput,
-        reason: String,
-        now: DateTime<Utc>,
-    ) {
+    pub(crate) fn withhold_result(&mut self, index: usize, pending: Pending, now: DateTime<Utc>) {
+        let Pending::Withheld {
+            content, reason, ..
+        } = &pending
+        else {
+            return;
+        };
         // It was made, whatever becomes of its result.
         self.state.tool_calls = self.state.tool_calls.saturating_add(1);
         let kind = TicketKind::Guard;
+        let (text, reason) = (shown(reason, &text_of(content)), reason.clone());
         let opening = Opening {
-            text: Some(shown(&reason, &text_of(&output))),
+            text: Some(text),
             choices: Choice::listed(kind),
-            pending: Some(Pending::Withheld {
-                output: Box::new(output),
-                reason: reason.clone(),
-            }),
+            pending: Some(pending),
             ..Opening::new(kind, Asking::new(reason))
         };
         self.open_ticket(index, opening, now);
@@ -261,14 +260,24 @@ impl AgentMachine {
         &mut self,
         index: usize,
         pending: Option<&Pending>,
-        choice: Option<Choice>,
+        choice: Option<&Choice>,
     ) {
-        let Some(Pending::Withheld { output, reason }) = pending else {
+        let Some(Pending::Withheld {
+            content,
+            is_error,
+            reason,
+        }) = pending
+        else {
             return self.refuse_call(index, &withheld("there is no result"));
         };
         match choice {
             Some(Choice::Release) => {
-                self.finish_call(index, CallEvent::Answered, (**output).clone(), None, None);
+                let output = ToolOutput {
+                    content: content.clone(),
+                    is_error: *is_error,
+                    ..ToolOutput::default()
+                };
+                self.finish_call(index, CallEvent::Answered, output, None, None);
             }
             Some(Choice::End) => {
                 self.refuse_call(index, &withheld(reason));
@@ -316,7 +325,7 @@ impl AgentMachine {
     pub(crate) fn decide_on_input(
         &mut self,
         doubted: Vec<Doubted>,
-        choice: Option<Choice>,
+        choice: Option<&Choice>,
         now: DateTime<Utc>,
     ) {
         match choice {
@@ -335,7 +344,7 @@ impl AgentMachine {
     pub(crate) fn decide_on_output(
         &mut self,
         reason: String,
-        choice: Option<Choice>,
+        choice: Option<&Choice>,
         now: DateTime<Utc>,
     ) {
         match choice {
@@ -389,8 +398,8 @@ fn shown(reason: &str, text: &str) -> String {
     format!("{reason}\n\n{beginning}{cut}")
 }
 
-fn text_of(output: &ToolOutput) -> String {
-    let texts = output.content.iter().filter_map(|item| match item {
+fn text_of(content: &[ContentItem]) -> String {
+    let texts = content.iter().filter_map(|item| match item {
         ContentItem::Text(text) => Some(text.as_str()),
         _ => None,
     });

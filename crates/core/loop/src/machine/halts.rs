@@ -272,7 +272,7 @@ impl AgentMachine {
             HaltReason::Limit(_) => TicketKind::Budget,
             HaltReason::Input(doubted) => {
                 let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
-                return self.decide_on_input(doubted, choice.ok(), now);
+                return self.decide_on_input(doubted, choice.ok().as_ref(), now);
             }
             HaltReason::Loop(reason) => {
                 let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
@@ -284,7 +284,7 @@ impl AgentMachine {
             }
             HaltReason::Output(reason) => {
                 let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
-                return self.decide_on_output(reason, choice.ok(), now);
+                return self.decide_on_output(reason, choice.ok().as_ref(), now);
             }
             _ => TicketKind::Failure,
         };

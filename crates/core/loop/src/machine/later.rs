@@ -67,10 +67,7 @@ impl AgentMachine {
                     ..Opening::new(TicketKind::External, Asking::new(reason))
                 }
             }
-            Pending::Withheld { output, reason } => {
-                let (output, reason) = ((**output).clone(), reason.clone());
-                return self.withhold_result(index, output, reason, now);
-            }
+            Pending::Withheld { .. } => return self.withhold_result(index, pending, now),
             Pending::Form { requests, .. } => {
                 if is_round_too_many(slot) {
                     let reason =

@@ -213,7 +213,7 @@ impl AgentMachine {
         }
         let chosen = Choice::parse(open.ticket.kind, &choice);
         if open.ticket.kind == TicketKind::Guard {
-            return self.decide_on_result(index, open.pending.as_ref(), chosen.ok());
+            return self.decide_on_result(index, open.pending.as_ref(), chosen.ok().as_ref());
         }
         match chosen {
             Ok(Choice::Happened(Some(result))) => {

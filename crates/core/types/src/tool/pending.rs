@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ToolOutput;
+use crate::ContentItem;
 
 /// What a call waits for that was made and has no result yet. A ticket is opened for it, and no step stays open meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,8 +32,11 @@ pub enum Pending {
     },
     /// Guards found something in the result, which a person has to release.
     Withheld {
-        /// The result.
-        output: Box<ToolOutput>,
+        /// What the model reads if a person releases it.
+        content: Vec<ContentItem>,
+        /// Whether it is an error.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
         /// Why.
         reason: String,
     },

@@ -190,8 +190,9 @@ async fn a_hook_keeps_an_effect_back_and_changes_another() {
     assert_eq!(output.effects[0], hidden);
     let is_delegate = |effect: &Effect| matches!(effect, Effect::Delegate { .. });
     assert!(!output.effects.iter().any(is_delegate), "{output:?}");
-    let called = &output.metadata.tools_called[2];
-    assert_eq!((called.tool.as_str(), called.is_error), ("delegate", true));
+    let called = output.metadata.tools_called.iter();
+    let called: Vec<&str> = called.map(|call| call.tool.as_str()).collect();
+    assert!(!called.contains(&"delegate"), "it was not made: {called:?}");
 }
 
 #[tokio::test]
