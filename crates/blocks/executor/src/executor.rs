@@ -415,13 +415,8 @@ impl Executor {
         {
             output = self.inner.deferred.pending(&call.name, token, &output);
         }
-        let guarded = self.inner.guards.guard_result(&call.name, output);
-        let output = match attempt.part(guarded).await {
-            Ok(guarded) => guarded?,
-            Err(_) => {
-                ToolOutput::error("[withheld: the guards were not done when the attempt was over]")
-            }
-        };
+        let guards = &self.inner.guards;
+        let output = guards.after_call(&attempt, &call.name, output).await?;
         let event = HookEvent::PostToolExecution {
             tool_name: &call.name,
             output: &output,

@@ -1,11 +1,11 @@
 //! A guard that is a program.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
 use serde_json::{Map, json};
 
-use crate::{process::Program, then::Then};
+use crate::{process::Program, scope::Scope, then::Then};
 
 /// A guard that is a program. It reads what it looks at as one JSON object on its standard input and writes its
 /// [verdict](GuardVerdict) as another on its standard output.
@@ -21,8 +21,7 @@ use crate::{process::Program, then::Then};
 pub struct CommandGuard {
     name: String,
     program: Program,
-    at: BTreeSet<GuardPoint>,
-    tools: BTreeSet<String>,
+    scope: Scope,
     on_failure: Then,
     passes_on_failure: bool,
 }
@@ -34,8 +33,7 @@ impl CommandGuard {
         Self {
             name: name.into(),
             program,
-            at: GuardPoint::ALL.into(),
-            tools: BTreeSet::new(),
+            scope: Scope::default(),
             on_failure: Then::Block,
             passes_on_failure: false,
         }
@@ -44,14 +42,14 @@ impl CommandGuard {
     /// Sets where it looks.
     #[must_use]
     pub fn at(mut self, points: impl IntoIterator<Item = GuardPoint>) -> Self {
-        self.at = points.into_iter().collect();
+        self.scope.at = points.into_iter().collect();
         self
     }
 
     /// Sets the tools whose calls and results it looks at. Default is all.
     #[must_use]
     pub fn of_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tools = tools.into_iter().map(Into::into).collect();
+        self.scope.tools = tools.into_iter().map(Into::into).collect();
         self
     }
 
@@ -70,8 +68,7 @@ impl CommandGuard {
     }
 
     async fn ask(&self, subject: GuardSubject<'_>) -> Result<GuardVerdict, GuardError> {
-        let is_of = |tool: &str| self.tools.is_empty() || self.tools.contains(tool);
-        if !subject.tool.is_none_or(is_of) {
+        if !self.scope.concerns(&subject) {
             return Ok(GuardVerdict::Pass);
         }
         let mut question = Map::new();
@@ -97,7 +94,7 @@ impl Guard for CommandGuard {
     }
 
     fn looks_at(&self, point: GuardPoint) -> bool {
-        self.at.contains(&point)
+        self.scope.at.contains(&point)
     }
 
     fn timeout(&self) -> Duration {

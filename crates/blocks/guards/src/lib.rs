@@ -4,6 +4,7 @@ mod command;
 mod finder;
 mod hook;
 mod process;
+mod scope;
 mod secrets;
 mod text_guard;
 mod then;

@@ -1,7 +1,5 @@
 //! Guards that look for something in a text.
 
-use std::collections::BTreeSet;
-
 use neuron_tool::schema_mismatch;
 use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
 use regex::Regex;
@@ -9,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     finder::Finder,
+    scope::Scope,
     secrets,
     then::Then,
     urls::{Hosts, InvalidHost},
@@ -18,9 +17,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct TextGuard {
     name: String,
-    at: BTreeSet<GuardPoint>,
-    /// The tools whose calls and results it looks at; all where empty.
-    tools: BTreeSet<String>,
+    scope: Scope,
     then: Then,
     finder: Finder,
 }
@@ -123,8 +120,7 @@ impl TextGuard {
     fn new(name: impl Into<String>, finder: Finder) -> Self {
         Self {
             name: name.into(),
-            at: GuardPoint::ALL.into(),
-            tools: BTreeSet::new(),
+            scope: Scope::default(),
             then: Then::default(),
             finder,
         }
@@ -133,14 +129,14 @@ impl TextGuard {
     /// Sets where it looks.
     #[must_use]
     pub fn at(mut self, points: impl IntoIterator<Item = GuardPoint>) -> Self {
-        self.at = points.into_iter().collect();
+        self.scope.at = points.into_iter().collect();
         self
     }
 
     /// Sets the tools whose calls and results it looks at. Default is all.
     #[must_use]
     pub fn of_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tools = tools.into_iter().map(Into::into).collect();
+        self.scope.tools = tools.into_iter().map(Into::into).collect();
         self
     }
 
@@ -152,8 +148,7 @@ impl TextGuard {
     }
 
     fn verdict(&self, subject: GuardSubject<'_>) -> GuardVerdict {
-        let is_of = |tool: &str| self.tools.is_empty() || self.tools.contains(tool);
-        if !subject.tool.is_none_or(is_of) {
+        if !self.scope.concerns(&subject) {
             return GuardVerdict::Pass;
         }
         match subject.input {
@@ -246,7 +241,7 @@ impl Guard for TextGuard {
     }
 
     fn looks_at(&self, point: GuardPoint) -> bool {
-        self.at.contains(&point)
+        self.scope.at.contains(&point)
     }
 
     fn on_failure(&self, reason: String) -> GuardVerdict {

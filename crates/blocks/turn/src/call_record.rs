@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use neuron_types::millis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::millis;
 
 /// What became of one tool call of a turn, an effect tool's too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

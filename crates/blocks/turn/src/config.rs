@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use neuron_types::millis;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
-
-use crate::millis;
 
 /// What is other in one turn than the turn's defaults say. `None` is the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

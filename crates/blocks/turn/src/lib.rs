@@ -9,7 +9,6 @@ mod error;
 mod exit_reason;
 mod in_memory_state;
 mod input;
-mod millis;
 mod output;
 mod overridden;
 mod record;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use neuron_types::Message;
+use neuron_types::{Message, millis};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{Effect, ExitReason, ToolCallRecord, millis};
+use crate::{Effect, ExitReason, ToolCallRecord};
 
 /// What a turn comes to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -62,6 +62,7 @@ pub use hex::hex;
 pub use hook::{Hook, HookAction, HookEvent};
 pub use json::bytes::json_bytes;
 pub use json::canonical::canonical_json;
+pub use json::millis;
 pub use json::object_schema::object_schema;
 pub use json::read::read_json;
 pub use json::version::{STATE_VERSION, StateVersion};

@@ -1,4 +1,5 @@
-//! Guards in the step that makes a call: whoever asked for it is not believed to have asked them.
+//! Guards in the step that makes a call, before it and after it: whoever asked for the step is not believed to have asked
+//! them.
 
 use neuron_types::{Asking, GuardEnd, GuardPoint, StepFailure, ToolCall, ToolOutput};
 use serde_json::Value;
@@ -51,5 +52,24 @@ impl Guards {
             GuardEnd::Ask(reason) => GuardedCall::Asked(Asking::new(reason.clone())),
             GuardEnd::Pass | GuardEnd::Trip(_) => GuardedCall::Made(replaced),
         })
+    }
+
+    /// What they leave of a result. It is withheld where the attempt is over before they are done: what was called is called.
+    ///
+    /// # Errors
+    ///
+    /// A failure of kind `guardrail` where one ends the run.
+    pub(crate) async fn after_call(
+        &self,
+        attempt: &Attempt<'_>,
+        tool: &str,
+        output: ToolOutput,
+    ) -> Result<ToolOutput, StepFailure> {
+        match attempt.part(self.guard_result(tool, output)).await {
+            Ok(guarded) => guarded,
+            Err(_) => Ok(ToolOutput::error(
+                "[withheld: the guards were not done when the attempt was over]",
+            )),
+        }
     }
 }

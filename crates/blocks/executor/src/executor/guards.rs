@@ -4,9 +4,9 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt as _;
 use neuron_types::{
-    CompletionResponse, ContentItem, FailureKind, Guard, GuardEnd, GuardNote, GuardOutcome,
-    GuardPoint, GuardRequest, GuardSubject, GuardVerdict, Guarded, StepFailure, ToolCall,
-    ToolOutput, with_causes,
+    CompletionResponse, ContentItem, FailureKind, Guard, GuardEnd, GuardOutcome, GuardPoint,
+    GuardRequest, GuardSubject, GuardVerdict, Guarded, StepFailure, ToolCall, ToolOutput,
+    with_causes,
 };
 use serde_json::Value;
 use tracing::{Instrument as _, field::Empty, info_span};
@@ -130,7 +130,7 @@ impl Guards {
     }
 
     /// Has them look at a result, and leaves of it what goes on.
-    pub(crate) async fn guard_result(
+    pub(super) async fn guard_result(
         &self,
         tool: &str,
         mut output: ToolOutput,
@@ -225,51 +225,4 @@ async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
 /// Why something does not go on that a guard could not say anything about.
 fn failed(guard: &dyn Guard, why: &str) -> String {
     format!("the guard {} failed: {why}", guard.name())
-}
-
-/// Brings together what guards say.
-trait Together {
-    /// Takes in what one says.
-    fn take(&mut self, guard: &str, verdict: GuardVerdict);
-
-    /// What was said before, and what was said then.
-    fn and_then(self, then: Self) -> Self;
-}
-
-impl Together for Guarded {
-    fn take(&mut self, guard: &str, verdict: GuardVerdict) {
-        if let Some(reason) = verdict.reason() {
-            self.notes.push(GuardNote {
-                guard: guard.to_owned(),
-                verdict: verdict.as_str().to_owned(),
-                reason: reason.to_owned(),
-            });
-        }
-        let end = match verdict {
-            GuardVerdict::Pass | GuardVerdict::Warn { .. } => GuardEnd::Pass,
-            GuardVerdict::Replace { with, .. } => {
-                self.replaced = Some(with);
-                GuardEnd::Pass
-            }
-            GuardVerdict::Ask { reason } => GuardEnd::Ask(reason),
-            GuardVerdict::Block { reason } => GuardEnd::Block(reason),
-            GuardVerdict::Trip { reason } => GuardEnd::Trip(reason),
-        };
-        self.end = stricter(std::mem::take(&mut self.end), end);
-    }
-
-    fn and_then(mut self, then: Self) -> Self {
-        self.notes.extend(then.notes);
-        self.replaced = then.replaced.or(self.replaced);
-        self.end = stricter(self.end, then.end);
-        self
-    }
-}
-
-/// The stricter of two; of two that are as strict, the first.
-fn stricter(one: GuardEnd, other: GuardEnd) -> GuardEnd {
-    match one.strictness() >= other.strictness() {
-        true => one,
-        false => other,
-    }
 }

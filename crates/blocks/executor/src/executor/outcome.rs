@@ -71,13 +71,8 @@ impl Executor {
             return Ok(None);
         };
         bound(&mut output, self.inner.max_result_bytes);
-        let guarded = self.inner.guards.guard_result(&asked.name, output);
-        let output = match attempt.part(guarded).await {
-            Ok(guarded) => guarded?,
-            Err(_) => {
-                ToolOutput::error("[withheld: the guards were not done when the attempt was over]")
-            }
-        };
+        let guards = &self.inner.guards;
+        let output = guards.after_call(&attempt, &asked.name, output).await?;
         let event = HookEvent::PostToolExecution {
             tool_name: &asked.name,
             output: &output,

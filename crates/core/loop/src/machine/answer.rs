@@ -232,13 +232,14 @@ impl AgentMachine {
             StopReason::PauseTurn | StopReason::Compaction => self.continue_answer(now),
             _ => {
                 self.state.context.continuations = 0;
-                // No person is asked about an answer that is asked for again.
-                let is_mended = mismatch.is_some() && matches!(end, GuardEnd::Ask(_));
-                if is_mended && let GuardEnd::Ask(reason) = &end {
-                    self.withhold_answer(reason);
-                }
-                if !is_mended && !self.passes_guards(end, now) {
-                    return;
+                match end {
+                    // No person is asked about an answer that is asked for again.
+                    GuardEnd::Ask(reason) if mismatch.is_some() => self.withhold_answer(&reason),
+                    end => {
+                        if !self.passes_guards(end, now) {
+                            return;
+                        }
+                    }
                 }
                 match mismatch {
                     Some(reason) => self.reject_answer(reason, now),

@@ -58,24 +58,19 @@ impl AgentMachine {
         let messages = self.messages().get(self.unguarded()).unwrap_or_default();
         let texts = messages.iter().map(Message::text).collect();
         let mut options = self.own_call(self.next_own_call(), GUARDING);
-        options.guards = self.names_of_guards(GuardPoint::Input);
+        options.guards = self.state.agent.names_of_guards(&[GuardPoint::Input]);
         Step::new(Effect::Guard(GuardRequest::Input { texts }), options)
     }
 
     /// The step at this position in which guards and hooks look at a call.
     pub(crate) fn guarding_of(&self, slot: &PendingCall, position: u32) -> Step {
         let mut options = self.finding_out(&slot.call, position, GUARDING);
-        options.guards = self.names_of_guards(GuardPoint::Call);
+        options.guards = self.state.agent.names_of_guards(&[GuardPoint::Call]);
         let request = GuardRequest::Call {
             call: Box::new(slot.call.clone()),
             hooks: self.state.agent.hooks_calls,
         };
         Step::new(Effect::Guard(request), options)
-    }
-
-    pub(crate) fn names_of_guards(&self, point: GuardPoint) -> Vec<String> {
-        let names = self.state.agent.guards_at(point);
-        names.map(str::to_owned).collect()
     }
 
     /// Says what guards said.

@@ -268,27 +268,26 @@ impl AgentMachine {
 
     /// Goes on as a person chose.
     pub(crate) fn go_on_as_chosen(&mut self, halt: Halt, choice: Option<&str>, now: DateTime<Utc>) {
+        let chosen = choice.unwrap_or_default();
+        let of_guard = || Choice::parse(TicketKind::Guard, chosen).ok();
         let kind = match halt.reason {
             HaltReason::Limit(_) => TicketKind::Budget,
             HaltReason::Input(doubted) => {
-                let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
-                return self.decide_on_input(doubted, choice.ok().as_ref(), now);
+                return self.decide_on_input(doubted, of_guard().as_ref(), now);
             }
             HaltReason::Loop(reason) => {
-                let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
-                if choice != Ok(Choice::Release) {
+                if of_guard() != Some(Choice::Release) {
                     return self.fail(FailureKind::Guardrail, reason, now);
                 }
                 self.forget_repeats();
                 return self.begin_turn(now);
             }
             HaltReason::Output(reason) => {
-                let choice = Choice::parse(TicketKind::Guard, choice.unwrap_or_default());
-                return self.decide_on_output(reason, choice.ok().as_ref(), now);
+                return self.decide_on_output(reason, of_guard().as_ref(), now);
             }
             _ => TicketKind::Failure,
         };
-        match Choice::parse(kind, choice.unwrap_or_default()) {
+        match Choice::parse(kind, chosen) {
             Ok(Choice::Retry) => self.retry(&halt.reason, now),
             Ok(Choice::RetryWith(model)) => {
                 self.pin_model(&model);

@@ -28,7 +28,7 @@ impl AgentMachine {
             input: slot.call.input.clone(),
         };
         let mut options = self.finding_out(&slot.call, position, INQUIRING);
-        options.guards = self.names_of_guards(GuardPoint::Result);
+        options.guards = self.state.agent.names_of_guards(&[GuardPoint::Result]);
         Step::new(Effect::AskOutcome(request), options)
     }
 

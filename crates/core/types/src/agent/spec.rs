@@ -321,7 +321,9 @@ impl AgentSpec {
         }
     }
 
-    fn names_of_guards(&self, points: &[GuardPoint]) -> Vec<String> {
+    /// Returns the names of the guards of its runs that look at any of these points, in their order.
+    #[must_use]
+    pub fn names_of_guards(&self, points: &[GuardPoint]) -> Vec<String> {
         let looks = |guard: &&GuardSpec| points.iter().any(|point| guard.at.contains(point));
         let guards = self.guards.iter().filter(looks);
         guards.map(|guard| guard.name.clone()).collect()

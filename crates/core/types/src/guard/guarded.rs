@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureKind, StepFailure};
+use crate::{FailureKind, GuardVerdict, StepFailure};
 
 /// What came of the guards that looked at one thing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,9 +52,8 @@ impl GuardEnd {
         matches!(self, Self::Pass)
     }
 
-    /// Returns how strict it is, from 0 for what goes on to 3 for the end of the run.
-    #[must_use]
-    pub const fn strictness(&self) -> u8 {
+    /// How strict it is.
+    const fn strictness(&self) -> u8 {
         match self {
             Self::Pass => 0,
             Self::Ask(_) => 1,
@@ -62,9 +61,48 @@ impl GuardEnd {
             Self::Trip(_) => 3,
         }
     }
+
+    /// The stricter of two; of two that are as strict, the first.
+    fn and(self, other: Self) -> Self {
+        match self.strictness() >= other.strictness() {
+            true => self,
+            false => other,
+        }
+    }
 }
 
 impl Guarded {
+    /// Takes in what a guard of this name says next.
+    pub fn take(&mut self, guard: &str, verdict: GuardVerdict) {
+        if let Some(reason) = verdict.reason() {
+            self.notes.push(GuardNote {
+                guard: guard.to_owned(),
+                verdict: verdict.as_str().to_owned(),
+                reason: reason.to_owned(),
+            });
+        }
+        let end = match verdict {
+            GuardVerdict::Pass | GuardVerdict::Warn { .. } => GuardEnd::Pass,
+            GuardVerdict::Replace { with, .. } => {
+                self.replaced = Some(with);
+                GuardEnd::Pass
+            }
+            GuardVerdict::Ask { reason } => GuardEnd::Ask(reason),
+            GuardVerdict::Block { reason } => GuardEnd::Block(reason),
+            GuardVerdict::Trip { reason } => GuardEnd::Trip(reason),
+        };
+        self.end = std::mem::take(&mut self.end).and(end);
+    }
+
+    /// Returns it together with what was said then: the strictest counts.
+    #[must_use]
+    pub fn and_then(mut self, then: Self) -> Self {
+        self.notes.extend(then.notes);
+        self.replaced = then.replaced.or(self.replaced);
+        self.end = self.end.and(then.end);
+        self
+    }
+
     /// Returns whether there is nothing to say.
     #[must_use]
     pub fn is_silent(&self) -> bool {

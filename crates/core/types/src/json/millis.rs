@@ -1,4 +1,4 @@
-//! Durations as whole milliseconds, so that a journal reads the same in every language.
+//! Durations as whole milliseconds, for serde's `with`, so that a journal reads the same in every language.
 
 use std::time::Duration;
 
@@ -8,20 +8,34 @@ fn whole(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+/// Writes a duration as whole milliseconds.
+///
+/// # Errors
+///
+/// The serializer's.
+pub fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(whole(*value))
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Duration, D::Error> {
+/// Reads a duration of whole milliseconds.
+///
+/// # Errors
+///
+/// The deserializer's, where it is no such number.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
-pub(crate) mod option {
+/// The same where there may be none: `null`, or no field.
+pub mod option {
     use super::{Deserialize, Deserializer, Duration, Serializer, whole};
 
-    pub(crate) fn serialize<S: Serializer>(
+    /// Writes a duration as whole milliseconds, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(
         value: &Option<Duration>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -31,7 +45,12 @@ pub(crate) mod option {
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    /// Reads a duration of whole milliseconds, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The deserializer's, where it is no such number.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))

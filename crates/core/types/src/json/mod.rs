@@ -2,7 +2,7 @@
 
 pub(crate) mod bytes;
 pub(crate) mod canonical;
-pub(crate) mod millis;
+pub mod millis;
 pub(crate) mod object_schema;
 pub(crate) mod read;
 pub(crate) mod shared;
