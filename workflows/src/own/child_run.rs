@@ -267,6 +267,7 @@ impl<D: DurableContext> Door<D> {
                 ..Overrides::default()
             },
             parent: Some(Box::new(parent)),
+            trace: Some(status.spans().of_child(run)),
             ..RunRequest::new(agent, Message::user(prompt))
         }
     }

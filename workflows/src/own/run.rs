@@ -71,6 +71,7 @@ async fn run_to_its_end<W: Workflow, D: DurableContext>(
         definition: input.agent.fingerprint(),
         tags: input.tags,
         nonce: Some(nonce),
+        trace: input.trace,
         directory: input.directory,
         signed: input.agent.signed,
     });

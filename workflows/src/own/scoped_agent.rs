@@ -145,6 +145,7 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
                 let run = self.door.turns().status.clone();
                 let lineage = Lineage {
                     signed: run.signed,
+                    trace: run.trace.clone(),
                     ..run.nonce.map(Lineage::of).unwrap_or_default()
                 };
                 let mut input = RunInput::new(self.spec.clone(), prompt);

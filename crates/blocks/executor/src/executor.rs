@@ -11,8 +11,8 @@ use std::{
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, Asking, DynProvider, FailureKind, HookEvent, Needed, PermissionDecision, Place,
-    RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolDefinition, ToolEffects, ToolOutput,
-    VerifyDecision, VerifyOutcome, VerifyRequest,
+    RunNotice, RunScope, StepFailure, ToolCall, ToolContext, ToolDefinition, ToolEffects,
+    ToolOutput, VerifyDecision, VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, warn};
@@ -30,7 +30,10 @@ use self::{
     step_span::step_span,
     tool_result::{bound, settle, unknown_outcome},
 };
-use crate::{EventSink, Prices, RateLimiter, Sessions, StepScope};
+use crate::{
+    EventSink, Prices, RateLimiter, Sessions, StepScope,
+    watch::{attempt_trace::AttemptTrace, measured, notices, sampling::is_recording},
+};
 
 mod answer_form;
 mod approved;
@@ -271,10 +274,13 @@ impl Executor {
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
+        let trace = AttemptTrace::of(scope);
         let span = step_span!(
             executor,
             scope,
+            trace,
             "tool_execution",
+            otel.name = format!("execute_tool {}", call.name),
             position = scope.step.position,
             tool_name = call.name,
             duration_ms = Empty,
@@ -282,15 +288,19 @@ impl Executor {
             gen_ai.operation.name = "execute_tool",
             gen_ai.tool.name = call.name,
             gen_ai.tool.call.id = call.id,
+            gen_ai.tool.type = "function",
+            gen_ai.conversation.id = %scope.run_id,
             error.r#type = Empty,
         );
         let start = Instant::now();
         let result = executor
-            .tool_attempt(scope, call)
+            .tool_attempt(&trace.inside(scope), call)
             .instrument(span.clone())
             .await;
         let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         span.record("duration_ms", elapsed);
+        let agent = executor.agent_of(scope);
+        measured::tool_call(agent, scope, call, start.elapsed(), &result);
         match &result {
             Ok(output) => {
                 span.record("is_error", output.is_error);
@@ -307,6 +317,7 @@ impl Executor {
             run_id: scope.run_id.to_string(),
             root: scope.root().to_string(),
             tags: scope.tags.clone(),
+            trace: scope.trace.clone(),
             environment: self.inner.environment.clone(),
             // A child, so that a tool that cancels its token ends itself and not the run.
             cancellation_token: scope.cancellation.child_token(),
@@ -496,21 +507,29 @@ impl Executor {
     }
 
     /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and
-    /// end, turns, compaction.
+    /// end, turns, compaction. And tells traces and metrics, where this process [records](crate::record_traces) them.
     ///
     /// # Errors
     ///
     /// `terminated` where a hook ends the run.
-    pub async fn observe(&self, run_id: &RunId, events: &[RunEvent]) -> Result<(), StepFailure> {
-        for event in events {
-            self.inner.hooks.observe(run_id, event).await?;
+    pub async fn observe(&self, run: &RunScope, notices: &[RunNotice]) -> Result<(), StepFailure> {
+        for notice in notices {
+            let agent = run.agent.as_deref().or_else(|| self.agent());
+            notices::tell(run, agent, notice);
+            let RunNotice { event, .. } = notice;
+            self.inner.hooks.observe(&run.run_id, event).await?;
         }
         Ok(())
     }
 
-    /// Returns whether there is anybody to be notified of events.
+    /// Returns whether there is anybody to be notified of events: a hook, or whoever [records
+    /// traces](crate::record_traces).
     #[must_use]
-    pub fn has_hooks(&self) -> bool {
+    pub fn is_watched(&self) -> bool {
+        self.has_hooks() || is_recording()
+    }
+
+    fn has_hooks(&self) -> bool {
         !self.inner.hooks.0.is_empty()
     }
 

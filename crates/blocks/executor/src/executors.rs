@@ -7,8 +7,8 @@ use std::{
 };
 
 use neuron_types::{
-    Decision, Effect, FailureKind, Outcome, Place, RunEvent, RunStatus, StepFailure, VerifyOutcome,
-    VerifyRequest,
+    Decision, Effect, FailureKind, Outcome, Place, RunNotice, RunStatus, StepFailure,
+    VerifyOutcome, VerifyRequest,
 };
 
 use crate::{Agents, AwaitedAgent, EventSink, Executor, OtherAgents, Sessions, StepScope};
@@ -188,10 +188,12 @@ impl Executors {
         agent: &str,
         scope: &StepScope,
         effect: &Effect,
-        notify: &[RunEvent],
+        notify: &[RunNotice],
     ) -> Result<Outcome, StepFailure> {
         let executor = self.of_step(agent, scope.agent.as_deref(), effect)?;
-        executor.observe(&scope.run_id, notify).await?;
+        if !notify.is_empty() {
+            executor.observe(&scope.run(), notify).await?;
+        }
         executor.perform(scope, effect).await
     }
 

@@ -10,6 +10,7 @@ mod limiter;
 mod prices;
 mod scope;
 mod sessions;
+mod watch;
 
 pub use agents::{Agents, UnknownAgent};
 pub use awaited::AwaitedAgent;
@@ -32,3 +33,4 @@ pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
 pub use scope::StepScope;
 pub use sessions::{SessionTaker, Sessions};
+pub use watch::sampling::record_traces;

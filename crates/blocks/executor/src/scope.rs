@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, Bounds, Priority, RunId, RunOrigin, RunTags, StepId, ToolEffects, hex,
+    ActivityOptions, Bounds, Priority, RunId, RunOrigin, RunScope, RunTags, RunTrace, StepId,
+    ToolEffects, TraceContext, hex,
 };
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +26,9 @@ pub struct StepScope {
     pub agent: Option<String>,
     /// What no other run has, though it may have the name.
     pub nonce: Option<Uuid>,
+    /// What the run is a part of in a distributed trace, if whoever started it said so. In an attempt that is under way, what
+    /// it is a part of itself.
+    pub trace: Option<TraceContext>,
     /// Whose run it is.
     pub tags: RunTags,
     /// The run at the top of the tree, where it is another.
@@ -63,6 +67,7 @@ impl StepScope {
             step: options.step,
             agent: options.agent.clone(),
             nonce: options.nonce,
+            trace: options.trace.clone(),
             tags: options.tags.clone(),
             root: options.root.clone(),
             allow: options.allow.clone(),
@@ -83,6 +88,29 @@ impl StepScope {
         self.root.as_ref().unwrap_or(&self.run_id)
     }
 
+    /// Returns the run, as those are told of it who watch it.
+    #[must_use]
+    pub fn run(&self) -> RunScope {
+        RunScope {
+            run_id: self.run_id.clone(),
+            root: self.root.clone(),
+            agent: self.agent.clone(),
+            nonce: self.nonce,
+            trace: self.trace.clone(),
+            tags: self.tags.clone(),
+        }
+    }
+
+    /// Returns the spans of the run in its trace.
+    #[must_use]
+    pub const fn spans(&self) -> RunTrace<'_> {
+        RunTrace {
+            run: &self.run_id,
+            nonce: self.nonce,
+            given: self.trace.as_ref(),
+        }
+    }
+
     /// Returns which run the step is of and whose, for those who are not to see more of it.
     #[must_use]
     pub fn origin(&self) -> RunOrigin<'_> {
@@ -90,6 +118,7 @@ impl StepScope {
             run: self.run_id.as_str(),
             root: self.root().as_str(),
             tags: &self.tags,
+            trace: self.trace.as_ref(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    DurableContext, DurableError, Handle, Observed, RunEvent, Signal, Started, Step,
+    DurableContext, DurableError, Handle, Observed, RunNotice, Signal, Started, Step,
 };
 
 use crate::{Answer, Flow, Left};
@@ -33,7 +33,7 @@ pub trait Adapter: DurableContext {
 
     /// What hooks are to be notified of before this step, which is being started. Default is nothing: a door may find that
     /// out where it makes the step.
-    fn notify(&self, step: &Step) -> Vec<RunEvent> {
+    fn notify(&self, step: &Step) -> Vec<RunNotice> {
         let _ = step;
         Vec::new()
     }

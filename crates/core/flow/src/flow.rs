@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    DurableError, End, Handle, Outcome, RunEvent, RunId, Started, StepFailure, StepId,
+    DurableError, End, Handle, Outcome, RunId, RunNotice, Started, StepFailure, StepId,
 };
 
 use crate::{
@@ -97,7 +97,7 @@ impl Flow {
     ///
     /// `notify` is what hooks are to be notified of before the step, if it is one. A deadline of no time is over at once,
     /// and so, as cancelled, is whatever a cancelled run does.
-    pub fn start(&mut self, what: Started, notify: Vec<RunEvent>, now: DateTime<Utc>) -> Handle {
+    pub fn start(&mut self, what: Started, notify: Vec<RunNotice>, now: DateTime<Utc>) -> Handle {
         let handle = Handle::new(self.started + 1);
         self.start_as(handle, what, notify, now)
     }
@@ -107,7 +107,7 @@ impl Flow {
         &mut self,
         handle: Handle,
         what: Started,
-        notify: Vec<RunEvent>,
+        notify: Vec<RunNotice>,
         now: DateTime<Utc>,
     ) -> Handle {
         self.started = self.started.max(handle.number());

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{FailureKind, Handle, RunEvent, RunId, Step, StepFailure, StepId};
+use neuron_types::{FailureKind, Handle, RunId, RunNotice, Step, StepFailure, StepId};
 
 use crate::{AttemptKey, StepLife, StepTerms, Then, step_life::later};
 
@@ -31,7 +31,7 @@ pub(crate) struct Making {
     pub(crate) is_made: bool,
     /// How many workers were lost in a row that made this attempt.
     pub(crate) lost: u32,
-    pub(crate) notify: Vec<RunEvent>,
+    pub(crate) notify: Vec<RunNotice>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ impl Making {
     }
 
     /// What hooks are to be notified of before the attempt: whoever made the first that was one has done so.
-    pub(crate) fn notify(&self) -> &[RunEvent] {
+    pub(crate) fn notify(&self) -> &[RunNotice] {
         match self.life.failed_attempts() {
             0 => &self.notify,
             _ => &[],

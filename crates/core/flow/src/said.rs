@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{End, Handle, Outcome, RunEvent, Step, StepFailure, StepId};
+use neuron_types::{End, Handle, Outcome, RunNotice, Step, StepFailure, StepId};
 
 use crate::{Again, AttemptKey, StepLife};
 
@@ -21,7 +21,7 @@ pub struct Attempt<'a> {
     /// Whether it is waited for only because it cannot be dropped: it is asked to end early.
     pub is_left: bool,
     /// What hooks are to be notified of before the attempt, in the order in which it happened.
-    pub notify: &'a [RunEvent],
+    pub notify: &'a [RunNotice],
 }
 
 impl Attempt<'_> {
@@ -59,7 +59,7 @@ pub struct Left {
     /// The step, if attempts at it had failed.
     pub failing: Option<StepId>,
     /// What hooks were to be notified of before the step, if it was not made and no attempt had ended before.
-    pub notify: Vec<RunEvent>,
+    pub notify: Vec<RunNotice>,
 }
 
 impl Left {

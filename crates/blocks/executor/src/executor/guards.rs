@@ -15,6 +15,7 @@ use super::{
     attempt::panic_text,
     hooks::{Hooks, ToolVerdict},
 };
+use crate::watch::measured;
 
 /// The name under which hooks stand beside guards.
 const HOOKS: &str = "hook";
@@ -199,6 +200,7 @@ impl Guards {
 async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
     let span = info_span!(
         "guardrail_check",
+        otel.name = format!("guardrail_check {}", guard.name()),
         guardrail_name = guard.name(),
         point = subject.point.as_str(),
         result = Empty,
@@ -219,6 +221,7 @@ async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
         )),
     };
     span.record("result", verdict.as_str());
+    measured::guard(guard.name(), subject.point.as_str(), verdict.as_str());
     verdict
 }
 

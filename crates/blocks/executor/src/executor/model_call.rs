@@ -1,12 +1,13 @@
 //! Calling a model: one attempt goes through the agent's list of models once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, GuardPoint,
     HookEvent, Spent, StepFailure, StopReason, TokenUsage,
 };
-use tracing::{Instrument, field::Empty, info, warn};
+use rust_decimal::prelude::ToPrimitive as _;
+use tracing::{Instrument, Span, field::Empty, info, warn};
 
 use super::{
     Executor, answer_form,
@@ -15,7 +16,10 @@ use super::{
     fitted::{Listed, fitted, holds_foreign, left_out, was_answered_by_several},
     list, record_failure, step_span, tokens, turn,
 };
-use crate::{EventSink, RateLimiter, StepScope};
+use crate::{
+    EventSink, RateLimiter, StepScope,
+    watch::{attempt_trace::AttemptTrace, measured},
+};
 
 /// How many answers in a row may be malformed until the model is not asked again.
 const MOST_MALFORMED: u32 = 3;
@@ -157,33 +161,43 @@ impl Executor {
     ) -> Result<CompletionResponse, StepFailure> {
         let tenant = scope.tags.tenant.as_deref();
         let (name, ..) = self.provider(request.provider.as_deref(), tenant)?;
+        let trace = AttemptTrace::of(scope);
+        let start = Instant::now();
         let span = step_span!(
             self,
             scope,
+            trace,
             "llm_call",
+            otel.name = format!("chat {}", request.model),
+            otel.kind = "client",
             model = request.model,
             input_tokens = Empty,
             output_tokens = Empty,
             gen_ai.operation.name = "chat",
             gen_ai.provider.name = name,
             gen_ai.request.model = request.model,
+            gen_ai.request.max_tokens = request.max_tokens,
+            gen_ai.request.temperature = request.temperature.map(rounded),
+            gen_ai.response.id = Empty,
             gen_ai.response.model = Empty,
+            gen_ai.response.finish_reasons = Empty,
+            gen_ai.conversation.id = %scope.run_id,
+            gen_ai.usage.cache_read.input_tokens = Empty,
+            gen_ai.usage.cache_write.input_tokens = Empty,
+            gen_ai.usage.reasoning.output_tokens = Empty,
+            neuron.cost_usd = Empty,
             gen_ai.usage.input_tokens = Empty,
             gen_ai.usage.output_tokens = Empty,
             error.r#type = Empty,
         );
         let result = self
-            .until_well_formed(scope, request, longest_turn)
+            .until_well_formed(&trace.inside(scope), request, longest_turn)
             .instrument(span.clone())
             .await;
+        let agent = self.agent_of(scope);
+        measured::model_call(agent, scope, request, name, start.elapsed(), &result);
         match &result {
-            Ok(response) => {
-                span.record("input_tokens", response.usage.input_tokens);
-                span.record("output_tokens", response.usage.output_tokens);
-                span.record("gen_ai.response.model", &response.model);
-                span.record("gen_ai.usage.input_tokens", response.usage.input_tokens);
-                span.record("gen_ai.usage.output_tokens", response.usage.output_tokens);
-            }
+            Ok(response) => record_answer(&span, response),
             Err(failure) => record_failure(&span, failure),
         }
         result
@@ -236,8 +250,11 @@ impl Executor {
             .await?;
         let admission = match limiter {
             Some(limiter) => {
+                let since = Instant::now();
                 let turn = turn::await_turn(limiter, attempt, scope, request, longest_turn);
-                Some(turn.await?)
+                let admission = turn.await?;
+                measured::waited(name, since.elapsed());
+                Some(admission)
             }
             None => None,
         };
@@ -360,4 +377,45 @@ const fn ends_the_call(kind: FailureKind) -> bool {
         kind,
         FailureKind::Cancelled | FailureKind::Terminated | FailureKind::Guardrail
     )
+}
+
+fn record_answer(span: &Span, response: &CompletionResponse) {
+    let usage = &response.usage;
+    span.record("input_tokens", usage.input_tokens);
+    span.record("output_tokens", usage.output_tokens);
+    span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+    span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+    let parts = [
+        (
+            "gen_ai.usage.cache_read.input_tokens",
+            usage.cache_read_tokens,
+        ),
+        (
+            "gen_ai.usage.cache_write.input_tokens",
+            usage.cache_creation_tokens,
+        ),
+        (
+            "gen_ai.usage.reasoning.output_tokens",
+            usage.reasoning_tokens,
+        ),
+    ];
+    for (name, tokens) in parts {
+        if let Some(tokens) = tokens {
+            span.record(name, tokens);
+        }
+    }
+    span.record("gen_ai.response.model", &response.model);
+    if !response.id.is_empty() {
+        span.record("gen_ai.response.id", &response.id);
+    }
+    let reason = response.stop_reason.as_str();
+    span.record("gen_ai.response.finish_reasons", reason);
+    if let Some(cost_usd) = response.cost_usd.and_then(|cost| cost.to_f64()) {
+        span.record("neuron.cost_usd", cost_usd);
+    }
+}
+
+/// A temperature as it was written: what it is wider by is noise.
+fn rounded(temperature: f32) -> f64 {
+    (f64::from(temperature) * 1e4).round() / 1e4
 }

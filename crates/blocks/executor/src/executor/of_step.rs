@@ -5,6 +5,7 @@ use std::sync::Arc;
 use neuron_types::{AgentSpec, FailureKind, StepFailure};
 
 use super::{Executor, OtherAgents, grants::Grants, list};
+use crate::StepScope;
 
 impl Executor {
     /// Says to this executor, and to its clones from now on, who makes the steps of its runs after they were handed over to
@@ -46,6 +47,11 @@ impl Executor {
     pub(super) fn agent(&self) -> Option<&str> {
         let grants = self.grants.as_ref()?;
         Some(grants.definition().name.as_str())
+    }
+
+    /// Whose step it is, where it is known.
+    pub(super) fn agent_of<'a>(&'a self, scope: &'a StepScope) -> Option<&'a str> {
+        scope.agent.as_deref().or_else(|| self.agent())
     }
 
     /// The executor of another agent that the run may be handed over to, if it has one of its own.

@@ -6,7 +6,7 @@ use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty};
 
 use super::{Executor, Inner, attempt::Attempt, record_failure, step_span, verify};
-use crate::StepScope;
+use crate::{StepScope, watch::attempt_trace::AttemptTrace};
 
 impl Executor {
     /// Does what a run asks for: one attempt. The outcome is of the effect's kind.
@@ -89,13 +89,17 @@ impl Executor {
         find: impl AsyncFnOnce(Self) -> Result<T, StepFailure>,
     ) -> Result<T, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
+        let trace = AttemptTrace::of(scope);
+        let (kind, name) = (effect.kind().as_str(), effect.name());
         let span = step_span!(
             executor,
             scope,
+            trace,
             "step",
+            otel.name = format!("{kind} {name}"),
             position = scope.step.position,
-            kind = effect.kind().as_str(),
-            name = effect.name(),
+            kind,
+            name,
             error.r#type = Empty,
         );
         let result = find(executor).instrument(span.clone()).await;

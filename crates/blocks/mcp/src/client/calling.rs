@@ -53,7 +53,7 @@ impl McpClient {
             }
         };
         let mut params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-        params.meta = ctx.origin().filter(|_| self.sends_tags()).map(origin::meta);
+        params.meta = origin::meta(ctx, self.sends_tags());
         let how = How {
             timeout: None,
             cancel: Some(&ctx.cancellation_token),

@@ -8,7 +8,10 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply, client::tag_headers};
+use crate::{
+    ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply,
+    client::{tag_headers, trace_headers},
+};
 
 /// How long a whole attempt may take unless the builder says otherwise: ten minutes.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -62,15 +65,22 @@ impl HttpClient {
         }
     }
 
-    /// Returns a client whose requests say in their headers that they are of this run. It shares the connections. `None` if
-    /// it was not [built](HttpClientBuilder::tag_headers) to say so.
+    /// Returns a client whose requests say in their headers what trace they are a part of, where there is one; and that they
+    /// are of this run, if it was [built](HttpClientBuilder::tag_headers) to say so. It shares the connections. `None` if
+    /// there is nothing to say.
     #[must_use]
     pub fn of_run(&self, origin: RunOrigin<'_>) -> Option<Self> {
-        self.tag_headers.then(|| {
-            let mut client = self.clone();
+        if !self.tag_headers && origin.trace.is_none() {
+            return None;
+        }
+        let mut client = self.clone();
+        if self.tag_headers {
             tag_headers::add(&mut client.headers, origin);
-            client
-        })
+        }
+        if let Some(trace) = origin.trace {
+            trace_headers::add(&mut client.headers, trace);
+        }
+        Some(client)
     }
 
     /// Posts `body` as JSON and reads the answer, whatever its status.

@@ -7,4 +7,5 @@ pub(crate) mod reply;
 pub(crate) mod retry;
 pub(crate) mod settings;
 pub(crate) mod tag_headers;
+pub(crate) mod trace_headers;
 pub(crate) mod transport;

@@ -84,6 +84,7 @@ mod tests {
             run: "r1.1-1",
             root: "r1",
             tags,
+            trace: None,
         };
         add(&mut headers, origin);
         let headers = headers.iter();
@@ -173,6 +174,7 @@ mod tests {
             run: "r1",
             root: "r1",
             tags: &tags,
+            trace: None,
         };
         add(&mut headers, origin);
         assert_eq!(headers[name], "all");

@@ -9,8 +9,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_flow::{Adapter, Asked, BEHIND_ALL, Fact, Flow, Left};
 use neuron_types::{
-    DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent, RunId, RunState,
-    Signal, Started, Step, ToolCall, ToolEffects, ToolOutput,
+    DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent, RunId, RunNotice,
+    RunState, Signal, Started, Step, ToolCall, ToolEffects, ToolOutput,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -33,7 +33,7 @@ struct Script {
     /// With their places in the order of the ends.
     signals: VecDeque<(u64, Signal)>,
     pends: bool,
-    unobserved: Vec<RunEvent>,
+    unobserved: Vec<RunNotice>,
     left: Vec<Left>,
     handed_out: Vec<DateTime<Utc>>,
 }
@@ -135,7 +135,7 @@ impl DurableContext for Door {
     }
 
     fn emit(&self, event: RunEvent) {
-        self.script().unobserved.push(event);
+        self.script().unobserved.push(event.into());
     }
 }
 
@@ -144,7 +144,7 @@ impl Adapter for Door {
         &self.flow
     }
 
-    fn notify(&self, _: &Step) -> Vec<RunEvent> {
+    fn notify(&self, _: &Step) -> Vec<RunNotice> {
         std::mem::take(&mut self.script().unobserved)
     }
 
@@ -304,15 +304,16 @@ fn waiting_for_nothing_is_an_error() {
 fn events_go_to_the_first_step_that_is_started_behind_them() {
     let door = Door::new();
     let event = RunEvent::TurnStarted { turn: 1 };
-    door.emit(event.clone());
+    let notice = RunNotice::from(event.clone());
+    door.emit(event);
     let deadline = door.start(seconds(5)); // The flow has no clock.
     let [first, second] = door.steps([READ, READ]);
     for handle in [deadline, second, first] {
         assert!(!door.leave(handle));
     }
     let left = &door.script().left;
-    let notify: Vec<&[RunEvent]> = left.iter().map(|left| &*left.notify).collect();
-    assert_eq!(notify, [&[][..], &[], &[event]]);
+    let notify: Vec<&[RunNotice]> = left.iter().map(|left| &*left.notify).collect();
+    assert_eq!(notify, [&[][..], &[], &[notice]]);
     let attempts = left.iter().map(|left| left.attempt.is_some());
     assert_eq!(attempts.collect::<Vec<_>>(), [false, true, true]);
 }

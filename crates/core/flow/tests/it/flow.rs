@@ -238,7 +238,7 @@ fn hooks_are_notified_before_the_first_attempt_that_is_one_alone() {
         (Some(failed_before), 0, 0),
     ] {
         let mut flow = flow();
-        let events = vec![RunEvent::TurnStarted { turn: 1 }];
+        let events = vec![RunEvent::TurnStarted { turn: 1 }.into()];
         flow.start(step(1, ToolEffects::ReadOnly).into(), events, at(0));
         flow.take(at(1), fact);
         assert_eq!(flow.attempts().next().unwrap().notify.len(), notified);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use neuron_flow::{Again, AttemptKey, Left, Shown, StepLife, StepTerms};
-use neuron_types::{FailureKind, Handle, Outcome, RunEvent, Started, Step, StepFailure, StepId};
+use neuron_types::{
+    FailureKind, Handle, Outcome, RunEvent, RunNotice, Started, Step, StepFailure, StepId,
+};
 
 use crate::{
     flow::{at, run_id},
@@ -68,7 +70,7 @@ pub(crate) struct Going {
     pub(crate) life: StepLife,
     pub(crate) is_made: bool,
     pub(crate) is_left: bool,
-    pub(crate) notify: Vec<RunEvent>,
+    pub(crate) notify: Vec<RunNotice>,
 }
 
 #[derive(Debug, Default)]
@@ -81,9 +83,9 @@ pub(crate) struct Model {
 }
 
 /// What hooks are notified of before what has this handle.
-pub(crate) fn notify(handle: Handle) -> Vec<RunEvent> {
+pub(crate) fn notify(handle: Handle) -> Vec<RunNotice> {
     let turn = u32::try_from(handle.number()).unwrap();
-    vec![RunEvent::TurnStarted { turn }]
+    vec![RunEvent::TurnStarted { turn }.into()]
 }
 
 impl Model {

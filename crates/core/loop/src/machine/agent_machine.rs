@@ -68,6 +68,7 @@ impl AgentMachine {
             tags,
             directory,
             parent,
+            trace,
             preamble: mut conversation,
             prompt,
             mismatch,
@@ -83,6 +84,7 @@ impl AgentMachine {
             definition: definition.clone(),
             tags: tags.clone(),
             nonce: None,
+            trace: trace.clone(),
             directory: directory.clone(),
             signed: false,
         };
@@ -104,7 +106,10 @@ impl AgentMachine {
                 handed: None,
                 raised: LimitOverrides::default(),
                 upgrade: None,
-                lineage: Lineage::default(),
+                lineage: Lineage {
+                    trace,
+                    ..Lineage::default()
+                },
                 budget: Budget {
                     lease: Self::begin_lease(parent.as_deref(), now),
                     ..Budget::default()
@@ -152,12 +157,22 @@ impl AgentMachine {
         machine
     }
 
-    /// The machine of a run with this lineage.
+    /// The machine of a run with this lineage. What it is a part of in a distributed trace stays what its
+    /// [input](RunInput::trace) said, where the lineage says nothing of it.
     #[must_use]
-    pub fn with_lineage(mut self, lineage: Lineage) -> Self {
+    pub fn with_lineage(mut self, mut lineage: Lineage) -> Self {
+        let trace = self.state.lineage.trace.take();
+        lineage.trace = lineage.trace.or(trace);
         for event in &mut self.state.outbox {
-            if let RunEvent::RunStarted { nonce, signed, .. } = event {
+            if let RunEvent::RunStarted {
+                nonce,
+                trace,
+                signed,
+                ..
+            } = event
+            {
                 *nonce = lineage.nonce;
+                trace.clone_from(&lineage.trace);
                 *signed = lineage.signed;
             }
         }
@@ -208,6 +223,7 @@ impl AgentMachine {
             step: self.step(turn, MODEL_CALL),
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
+            trace: self.state.lineage.trace.clone(),
             tags: self.state.tags.clone(),
             root: self.root(),
             ..self.state.agent.model_options(turn)

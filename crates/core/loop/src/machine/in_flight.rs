@@ -61,6 +61,7 @@ impl AgentMachine {
         let options = ActivityOptions {
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
+            trace: self.state.lineage.trace.clone(),
             tags: self.state.tags.clone(),
             root: self.root(),
             allow: self.state.agent.caller_rules.allow.clone(),

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, Amount, CallState, Child, ChildEnd, ChildRequest, Effect, ExitReason, Message,
     Overrides, Parent, PendingCall, Pooled, RunEvent, RunId, RunRequest, RunSignal, RunState,
-    Spent, Step, StepFailure, SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum,
-    signal,
+    Spent, Step, StepFailure, SubAgent, TokenUsage, ToolEffects, ToolOutput, TraceContext,
+    UserMessage, cost_sum, signal,
 };
 use rust_decimal::Decimal;
 
@@ -76,6 +76,7 @@ impl AgentMachine {
                 ..Overrides::default()
             },
             parent: Some(Box::new(self.parent_of(&run, agent)?)),
+            trace: self.trace_of(&run),
             ..RunRequest::new(agent.name.as_str(), self.prompt_of(slot, agent))
         };
         let request = Box::new(request);
@@ -97,6 +98,12 @@ impl AgentMachine {
         let args = &slot.call.input;
         let prompt = agent.prompt(args);
         prompt.unwrap_or_else(|_| Message::user(args.to_string()))
+    }
+
+    /// What another run is a part of that this one starts: the call that starts it.
+    fn trace_of(&self, child: &RunId) -> Option<TraceContext> {
+        let own = self.state.run.as_ref()?;
+        Some(self.state.lineage.spans(own).of_child(child))
     }
 
     fn parent_of(&self, child: &RunId, agent: &SubAgent) -> Option<Parent> {

@@ -113,6 +113,23 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// Returns the reason as it stands in JSON.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::ToolUse => "tool_use",
+            Self::MaxTokens => "max_tokens",
+            Self::StopSequence => "stop_sequence",
+            Self::ContentFilter => "content_filter",
+            Self::Refusal => "refusal",
+            Self::Compaction => "compaction",
+            Self::PauseTurn => "pause_turn",
+            Self::ContextWindowExceeded => "context_window_exceeded",
+            Self::Other(reason) => reason,
+        }
+    }
+
     /// The reason that a provider wrote and that its crate gives no meaning to: [`StopReason::Other`], unless
     /// the name is that of a variant, which is what it would be when it is read from a journal.
     #[must_use]

@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use crate::{
     Amount, DecidedAt, ExitReason, FailureKind, GuardPoint, HandedConversation, RunError, RunId,
-    RunPhase, RunTags, Spent, StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
+    RunPhase, RunTags, Spent, StepFailure, StopReason, Ticket, TicketKind, TokenUsage,
+    TraceContext, Verdict,
 };
 
 /// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what sets the run apart from
@@ -40,6 +41,9 @@ pub enum RunEvent {
         /// What no other run has, though it may have the name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nonce: Option<Uuid>,
+        /// What the run is a part of in a distributed trace, if whoever started it said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<TraceContext>,
         /// The directory that the run works in, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         directory: Option<String>,

@@ -1,6 +1,8 @@
 //! What a run starts with.
 
-use crate::{AgentOrigin, AgentSpec, Conversation, Message, OverrideRejected, Parent, RunTags};
+use crate::{
+    AgentOrigin, AgentSpec, Conversation, Message, OverrideRejected, Parent, RunTags, TraceContext,
+};
 
 /// What a run starts with: a [`RunRequest`](crate::RunRequest) that has [begun](crate::DurableContext::begin).
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +17,8 @@ pub struct RunInput {
     pub directory: Option<String>,
     /// The run that started it, if one did. The [agent](Self::agent) is held to what that may do.
     pub parent: Option<Box<Parent>>,
+    /// What it is a part of in a distributed trace, if whoever started it said so.
+    pub trace: Option<TraceContext>,
     /// What was said before the prompt, most often nothing.
     pub preamble: Conversation,
     /// The prompt.
@@ -37,6 +41,7 @@ impl RunInput {
             tags: RunTags::default(),
             directory: None,
             parent: None,
+            trace: None,
             preamble: Conversation::default(),
             prompt,
             mismatch: None,

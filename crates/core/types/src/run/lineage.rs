@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::RunId;
+use crate::{RunId, RunTrace, TraceContext};
 
 /// What tells a run from any other of its name, and how it is bound to other runs.
 ///
@@ -29,6 +29,9 @@ pub struct Lineage {
     /// gave it a definition.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
+    /// What it is a part of in a distributed trace, if whoever started it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 impl Lineage {
@@ -38,6 +41,16 @@ impl Lineage {
         Self {
             nonce: Some(nonce),
             ..Self::default()
+        }
+    }
+
+    /// Returns the spans of the run, which has this id.
+    #[must_use]
+    pub const fn spans<'a>(&'a self, run: &'a RunId) -> RunTrace<'a> {
+        RunTrace {
+            run,
+            nonce: self.nonce,
+            given: self.trace.as_ref(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which run something is done for, and whose it is.
 
-use crate::RunTags;
+use crate::{RunTags, TraceContext};
 
 /// Which run something is done for, and whose it is: all of a run that those outside are given, and only where they are to
 /// have it.
@@ -12,6 +12,9 @@ pub struct RunOrigin<'a> {
     pub root: &'a str,
     /// Whose run it is.
     pub tags: &'a RunTags,
+    /// What it is a part of in a distributed trace. Whoever is given it passes it on, whether they are to have the rest or
+    /// not.
+    pub trace: Option<&'a TraceContext>,
 }
 
 impl<'a> RunOrigin<'a> {

@@ -102,6 +102,31 @@ pub enum ExitReason {
 }
 
 impl ExitReason {
+    /// Returns the reason as it stands in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::MaxTurns => "max_turns",
+            Self::MaxToolCalls => "max_tool_calls",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCost => "max_cost",
+            Self::MaxDuration => "max_duration",
+            Self::Deadline => "deadline",
+            Self::Cancelled => "cancelled",
+            Self::Guardrail => "guardrail",
+            Self::Terminated => "terminated",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns whether a run that ended like this [failed](RunPhase::Failed).
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self.phase(), RunPhase::Failed)
+    }
+
     /// The phase of a run that ended like this.
     #[must_use]
     pub const fn phase(self) -> RunPhase {

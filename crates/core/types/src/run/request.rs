@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     AgentOrigin, AgentSpec, Begun, Conversation, DurableError, LimitOverrides, Message, Overrides,
-    Parent, RunInput, RunTags, SessionName, StateVersion,
+    Parent, RunInput, RunTags, SessionName, StateVersion, TraceContext,
 };
 
 /// What a run is started with, the same on every engine.
@@ -39,6 +39,7 @@ use crate::{
 /// | `preamble` | messages that were said before the prompt |
 /// | `session` | the name of a stored conversation that the run goes on with, where its worker keeps them |
 /// | `parent` | the run that starts this one, and what it may do at most: see [`Parent`] |
+/// | `trace` | what the run is a part of in a distributed trace: see [`TraceContext`] |
 /// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Form")]
@@ -66,13 +67,16 @@ pub struct RunRequest {
     /// The run that starts this one, most often none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<Box<Parent>>,
+    /// What it is a part of in a distributed trace, most often nothing: it then has a trace of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// The prompt.
     pub prompt: Message,
 }
 
 impl RunRequest {
     /// The names of its fields in JSON.
-    pub const FIELDS: [&str; 12] = [
+    pub const FIELDS: [&str; 13] = [
         "version",
         "agent",
         "tenant",
@@ -83,6 +87,7 @@ impl RunRequest {
         "preamble",
         "session",
         "parent",
+        "trace",
         "prompt",
         "input",
     ];
@@ -99,6 +104,7 @@ impl RunRequest {
             preamble: Conversation::default(),
             session: None,
             parent: None,
+            trace: None,
             prompt,
         }
     }
@@ -113,6 +119,7 @@ impl RunRequest {
     /// | `tenant`, `owner`, `labels`, `parent` | whole |
     /// | `overrides` | whole; beside a definition those of its [origin](AgentOrigin::overrides) too |
     /// | `version`, the rest of `origin` | not: they are about the build, and about how the definition was found |
+    /// | `trace` | not: whoever starts it once more may do so for something else |
     ///
     /// ```
     /// use neuron_types::{Message, RunRequest};
@@ -203,6 +210,7 @@ impl RunRequest {
             tags: self.tags,
             directory: None,
             parent: self.parent,
+            trace: self.trace,
             preamble: self.preamble,
             prompt: self.prompt,
             mismatch: None,
@@ -235,6 +243,13 @@ impl RunRequest {
     #[must_use]
     pub fn session(mut self, session: SessionName) -> Self {
         self.session = Some(session);
+        self
+    }
+
+    /// Sets what the run is a part of in a distributed trace. Default is nothing: it has a trace of its own.
+    #[must_use]
+    pub fn trace(mut self, trace: Option<TraceContext>) -> Self {
+        self.trace = trace;
         self
     }
 
@@ -299,6 +314,7 @@ impl From<RunInput> for RunRequest {
             preamble: input.preamble,
             session: None,
             parent: input.parent,
+            trace: input.trace,
             prompt: input.prompt,
         }
     }
@@ -379,6 +395,8 @@ struct Form {
     session: Option<SessionName>,
     #[serde(default)]
     parent: Option<Box<Parent>>,
+    #[serde(default)]
+    trace: Option<TraceContext>,
     #[serde(default, deserialize_with = "prompt")]
     prompt: Option<Message>,
     #[serde(default, deserialize_with = "input")]
@@ -418,6 +436,7 @@ impl TryFrom<Form> for RunRequest {
             preamble: form.preamble,
             session: form.session,
             parent: form.parent,
+            trace: form.trace,
             prompt,
         })
     }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    Amount, ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, Spent,
-    Ticket, TicketKind, TokenUsage, request::usage::cost_sum,
+    Amount, ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, RunTrace,
+    Spent, Ticket, TicketKind, TokenUsage, TraceContext, request::usage::cost_sum,
 };
 
 /// Where a run stands and what it has used so far, the same on every engine.
@@ -78,6 +78,9 @@ pub struct RunStatus {
     /// What sets the run apart from any other of its name, once it has begun.
     #[serde(default)]
     pub nonce: Option<Uuid>,
+    /// What it is a part of in a distributed trace, if whoever started it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// The directory that it works in, where it is known.
     #[serde(default)]
     pub directory: Option<String>,
@@ -115,6 +118,7 @@ impl RunStatus {
             labels: BTreeMap::new(),
             blocked: None,
             nonce: None,
+            trace: None,
             directory: None,
             signed: false,
         }
@@ -140,6 +144,16 @@ impl RunStatus {
             tenant: self.tenant.clone(),
             owner: self.owner.clone(),
             labels: self.labels.clone(),
+        }
+    }
+
+    /// Returns the spans of the run in its trace.
+    #[must_use]
+    pub const fn spans(&self) -> RunTrace<'_> {
+        RunTrace {
+            run: &self.run_id,
+            nonce: self.nonce,
+            given: self.trace.as_ref(),
         }
     }
 
@@ -234,12 +248,14 @@ impl RunStatus {
                 definition,
                 tags,
                 nonce,
+                trace,
                 directory,
                 signed,
                 ..
             } => {
                 self.signed = *signed;
                 self.nonce = *nonce;
+                self.trace.clone_from(trace);
                 self.directory.clone_from(directory);
                 self.definition = Some(definition.clone()).filter(|text| !text.is_empty());
                 self.set_tags(tags);

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     ActivitySettings, Bounds, Held, Priority, RetryPolicy, RunId, RunTags, StepId, ToolEffects,
-    json::millis,
+    TraceContext, json::millis,
 };
 
 /// How a door performs one effect.
@@ -21,6 +21,9 @@ pub struct ActivityOptions {
     /// What no other run has, though it may have the name: the idempotency key is made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Uuid>,
+    /// What the run is a part of in a distributed trace, if whoever started it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// Whose run it is. The executor may have other keys for every tenant, and passes on the rest to tools and servers.
     #[serde(flatten)]
     pub tags: RunTags,
@@ -70,6 +73,7 @@ impl ActivityOptions {
             step: StepId::BEGIN,
             agent: None,
             nonce: None,
+            trace: None,
             tags: tags.clone(),
             root: None,
             allow: Vec::new(),

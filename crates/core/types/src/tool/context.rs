@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{Resumed, RunOrigin, RunTags, StepId, WasmCompatSend, WasmCompatSync};
+use crate::{Resumed, RunOrigin, RunTags, StepId, TraceContext, WasmCompatSend, WasmCompatSync};
 
 /// The surroundings of one tool call. Made by the executor for each attempt.
 ///
@@ -27,6 +27,8 @@ pub struct ToolContext {
     pub root: String,
     /// Whose run it is: what its caller said, or that of the run at the top of the tree.
     pub tags: RunTags,
+    /// What the call is in a distributed trace: what the tool asks others for is a part of it. `None` where nobody traces.
+    pub trace: Option<TraceContext>,
     /// The call's place in the run.
     pub step: StepId,
     /// Variables for processes that the tool starts, beside those it inherits.
@@ -59,6 +61,7 @@ impl ToolContext {
                 false => &self.root,
             },
             tags: &self.tags,
+            trace: self.trace.as_ref(),
         })
     }
 }
@@ -75,6 +78,7 @@ impl Default for ToolContext {
             run_id: String::new(),
             root: String::new(),
             tags: RunTags::default(),
+            trace: None,
             step: StepId::default(),
             environment: BTreeMap::new(),
             cancellation_token: CancellationToken::new(),

@@ -109,6 +109,7 @@ fn a_run_with_two_tickets_shows_where_it_stands_after_every_event() {
         definition: "sha256:0a1b".into(),
         tags: run::tags(),
         nonce: None,
+        trace: None,
         directory: None,
         signed: true,
     });

@@ -50,7 +50,7 @@ impl RunLedger {
     pub fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> RecordedEvent {
         self.status.apply(&event, at);
         self.show_failing();
-        self.unobserved.push(&event);
+        self.unobserved.push(&event, at);
         self.last += 1;
         let seq = self.last;
         let recorded = RecordedEvent { seq, at, event };
@@ -161,7 +161,11 @@ impl RunLedger {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::{ExitReason, RunError, RunId, RunPhase, RunTags};
+    use std::time::Duration;
+
+    use neuron_types::{
+        Amount, ExitReason, RunError, RunId, RunNotice, RunPhase, RunTags, TokenUsage,
+    };
 
     use super::*;
 
@@ -199,6 +203,47 @@ mod tests {
         assert_eq!(carried.unobserved_mut().take().len(), 4);
     }
 
+    fn told(notices: &[RunNotice]) -> Vec<RunEvent> {
+        notices.iter().map(|notice| notice.event.clone()).collect()
+    }
+
+    #[test]
+    fn what_ends_is_told_with_how_long_it_took_and_whose_it_was() {
+        let mut ledger = ledger();
+        let at = |seconds| AT + Duration::from_secs(seconds);
+        let child = RunId::new("r.1").unwrap();
+        let started = RunEvent::ChildStarted {
+            turn: 1,
+            call_id: "c".into(),
+            run_id: child.clone(),
+            agent: "b".into(),
+            background: true,
+        };
+        ledger.record(turn(1), at(1));
+        ledger.record(started, at(2));
+        ledger.record(RunEvent::TurnEnded { turn: 1 }, at(4));
+        let ended = RunEvent::ChildEnded {
+            run_id: child,
+            exit_reason: ExitReason::Complete,
+            usage: TokenUsage::default(),
+            cost_usd: None,
+            reserved: Amount::ZERO,
+        };
+        ledger.record(ended, at(9));
+        let told = ledger.unobserved_mut().take();
+        let took: Vec<_> = told
+            .iter()
+            .map(|notice| (notice.took_ms, notice.in_turn, notice.agent.as_deref()))
+            .collect();
+        let expected = [
+            (None, None, None),
+            (None, None, None),
+            (Some(3000), Some(1), None),
+            (Some(7000), Some(1), Some("b")),
+        ];
+        assert_eq!(took, expected);
+    }
+
     #[test]
     fn hooks_are_notified_of_what_is_theirs_and_of_no_texts() {
         let mut ledger = ledger();
@@ -209,6 +254,7 @@ mod tests {
             definition: text.into(),
             tags: RunTags::default(),
             nonce: None,
+            trace: None,
             directory: None,
             signed: false,
         };
@@ -217,11 +263,11 @@ mod tests {
         ledger.record(RunEvent::MessageReceived { text }, AT);
         ledger.record(turn(1), AT);
         let taken = ledger.unobserved_mut().take();
-        assert_eq!(taken, [started("a", ""), turn(1)]);
+        assert_eq!(told(&taken), [started("a", ""), turn(1)]);
         ledger.record(turn(2), AT);
         ledger.unobserved_mut().put_back(taken);
         let all = [started("a", ""), turn(1), turn(2)];
-        assert_eq!(ledger.unobserved_mut().take(), all);
+        assert_eq!(told(&ledger.unobserved_mut().take()), all);
         assert!(ledger.unobserved().is_empty());
     }
 

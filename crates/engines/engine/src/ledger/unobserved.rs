@@ -1,45 +1,129 @@
-//! What hooks are to be notified of.
+//! What hooks, traces and metrics are to be notified of.
 
-use neuron_types::{RunEvent, RunTags};
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{RecordedEvent, RunEvent, RunId, RunNotice, RunTags, Ticket, TokenUsage};
 use serde::{Deserialize, Serialize};
 
-/// The events of a run that its hooks have not been notified of: those that are the hooks', without what no hook is
+/// The events of a run that those who watch it have not been notified of: those that are theirs, without what nobody is
 /// notified of, so that keeping them costs next to nothing.
+///
+/// What ends is told with how long it took, where it began in this segment of the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Unobserved(Vec<RunEvent>);
+pub struct Unobserved {
+    notices: Vec<RunNotice>,
+    /// What has not ended.
+    #[serde(skip)]
+    began: BTreeMap<Began, Beginning>,
+    /// The agent that acts in the run.
+    #[serde(skip)]
+    agent: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Beginning {
+    at: DateTime<Utc>,
+    agent: Option<String>,
+    turn: Option<u32>,
+}
+
+/// What begins with one event and ends with another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Began {
+    Run,
+    Turn(u32),
+    Ticket(String),
+    Child(RunId),
+}
 
 impl Unobserved {
-    /// Takes up an event, if it is one of the hooks'.
-    pub fn push(&mut self, event: &RunEvent) {
-        self.0.extend(for_hooks(event));
+    /// Takes up an event that happened then, if it is one of theirs.
+    pub fn push(&mut self, event: &RunEvent, at: DateTime<Utc>) {
+        if let Some(agent) = acts(event) {
+            self.agent = Some(agent.clone());
+        }
+        if let Some((began, turn)) = begins(event) {
+            let agent = match event {
+                RunEvent::ChildStarted { agent, .. } => Some(agent.clone()),
+                _ => self.agent.clone(),
+            };
+            self.began.insert(began, Beginning { at, agent, turn });
+        }
+        let ended = ends(event).and_then(|ended| self.began.remove(&ended));
+        let took = ended.as_ref().map(|ended| at - ended.at);
+        let told = told_of(event).map(|event| RunNotice {
+            event,
+            took_ms: took.and_then(|took| u64::try_from(took.num_milliseconds()).ok()),
+            in_turn: ended.as_ref().and_then(|ended| ended.turn),
+            agent: ended.and_then(|ended| ended.agent),
+        });
+        self.notices.extend(told);
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.notices.is_empty()
     }
 
     /// Takes them all, in their order.
     #[must_use]
-    pub fn take(&mut self) -> Vec<RunEvent> {
-        std::mem::take(&mut self.0)
+    pub fn take(&mut self) -> Vec<RunNotice> {
+        std::mem::take(&mut self.notices)
     }
 
     /// Puts back what was taken for a step that is not made, before what came since.
-    pub fn put_back(&mut self, taken: Vec<RunEvent>) {
-        self.0.splice(..0, taken);
+    pub fn put_back(&mut self, taken: Vec<RunNotice>) {
+        self.notices.splice(..0, taken);
     }
 }
 
-impl<'a> FromIterator<&'a RunEvent> for Unobserved {
-    fn from_iter<I: IntoIterator<Item = &'a RunEvent>>(events: I) -> Self {
-        Self(events.into_iter().filter_map(for_hooks).collect())
+impl<'a> FromIterator<&'a RecordedEvent> for Unobserved {
+    fn from_iter<I: IntoIterator<Item = &'a RecordedEvent>>(events: I) -> Self {
+        let mut unobserved = Self::default();
+        for recorded in events {
+            unobserved.push(&recorded.event, recorded.at);
+        }
+        unobserved
     }
 }
 
-fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
+fn acts(event: &RunEvent) -> Option<&String> {
+    match event {
+        RunEvent::RunStarted { agent, .. } | RunEvent::AgentAsked { agent, .. } => Some(agent),
+        RunEvent::HandedOver { to, .. } => Some(to),
+        _ => None,
+    }
+}
+
+fn begins(event: &RunEvent) -> Option<(Began, Option<u32>)> {
+    Some(match event {
+        RunEvent::RunStarted { .. } => (Began::Run, None),
+        RunEvent::TurnStarted { turn } => (Began::Turn(*turn), Some(*turn)),
+        RunEvent::ApprovalRequested { turn, ticket } => {
+            (Began::Ticket(ticket.ticket.clone()), Some(*turn))
+        }
+        RunEvent::ChildStarted { turn, run_id, .. } => (Began::Child(run_id.clone()), Some(*turn)),
+        _ => return None,
+    })
+}
+
+fn ends(event: &RunEvent) -> Option<Began> {
+    Some(match event {
+        RunEvent::RunEnded { .. } => Began::Run,
+        RunEvent::TurnEnded { turn } => Began::Turn(*turn),
+        RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {
+            Began::Ticket(ticket.clone())
+        }
+        RunEvent::ChildEnded { run_id, .. } => Began::Child(run_id.clone()),
+        _ => return None,
+    })
+}
+
+/// The event as it is told.
+fn told_of(event: &RunEvent) -> Option<RunEvent> {
     match event {
         RunEvent::RunStarted { agent, .. } => Some(RunEvent::RunStarted {
             agent: agent.clone(),
@@ -48,6 +132,7 @@ fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
             definition: String::new(),
             tags: RunTags::default(),
             nonce: None,
+            trace: None,
             directory: None,
             signed: false,
         }),
@@ -59,8 +144,51 @@ fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
             error: None,
             pools: pools.clone(),
         }),
+        RunEvent::ApprovalRequested { turn, ticket } => Some(RunEvent::ApprovalRequested {
+            turn: *turn,
+            ticket: Ticket {
+                ticket: ticket.ticket.clone(),
+                kind: ticket.kind,
+                opened_at: ticket.opened_at,
+                ..Ticket::default()
+            },
+        }),
+        RunEvent::ApprovalDecided {
+            ticket,
+            kind,
+            verdict,
+            ..
+        } => Some(RunEvent::ApprovalDecided {
+            ticket: ticket.clone(),
+            kind: *kind,
+            verdict: *verdict,
+            digest: String::new(),
+            approver: None,
+            verified: false,
+            key: None,
+            decided_at: None,
+            comment: None,
+            args: None,
+            text: None,
+            choice: None,
+            output: None,
+            decision: None,
+        }),
+        RunEvent::ChildEnded {
+            run_id,
+            exit_reason,
+            ..
+        } => Some(RunEvent::ChildEnded {
+            run_id: run_id.clone(),
+            exit_reason: *exit_reason,
+            usage: TokenUsage::default(),
+            cost_usd: None,
+            reserved: neuron_types::Amount::ZERO,
+        }),
         RunEvent::TurnStarted { .. }
         | RunEvent::TurnEnded { .. }
+        | RunEvent::ApprovalExpired { .. }
+        | RunEvent::ChildStarted { .. }
         | RunEvent::ContextCompacted { .. } => Some(event.clone()),
         _ => None,
     }

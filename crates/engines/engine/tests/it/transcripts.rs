@@ -60,6 +60,7 @@ fn three_turns() -> Vec<RecordedEvent> {
         definition: String::new(),
         tags: RunTags::default(),
         nonce: None,
+        trace: None,
         directory: None,
         signed: false,
     };

@@ -18,8 +18,8 @@ use neuron_flow::{
 };
 use neuron_types::{
     ChildRequest, DurableContext, DurableError, Effect, FailureKind, Handle, Observed, Outcome,
-    Place, RecordedEvent, RunEvent, RunId, RunOutput, RunRequest, RunStart, RunState, RunStatus,
-    Signal, Started, Step, StepFailure, declared_patches,
+    Place, RecordedEvent, RunEvent, RunId, RunNotice, RunOutput, RunRequest, RunScope, RunStart,
+    RunState, RunStatus, Signal, Started, Step, StepFailure, declared_patches,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -56,6 +56,8 @@ pub struct LocalDurableContext {
     running: Mutex<Running<Fact>>,
     /// Events that the hooks have not been notified of yet.
     unobserved: Mutex<Unobserved>,
+    /// The run, as those are told of it who watch it.
+    watched: Mutex<RunScope>,
     patches: Vec<String>,
     standing: Standing,
     /// What acts for the runs that it starts; whoever acts for it where `None`.
@@ -81,6 +83,7 @@ impl LocalDurableContext {
         Self {
             executor: executor.with_place(Place::Memory),
             flow: Mutex::new(Flow::new(run_id.clone())),
+            watched: Mutex::new(RunScope::new(run_id.clone())),
             run_id,
             sink: None,
             reach,
@@ -230,9 +233,10 @@ impl LocalDurableContext {
 
     /// Notifies the hooks of what they have not seen yet, the run's end above all.
     pub async fn finish(&self) {
-        let events = locked(&self.unobserved).take();
+        let notices = locked(&self.unobserved).take();
+        let run = locked(&self.watched).clone();
         // The run is over: a hook can no longer end it.
-        drop(self.executor.observe(&self.run_id, &events).await);
+        drop(self.executor.observe(&run, &notices).await);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -274,6 +278,10 @@ impl LocalDurableContext {
                 attempt: attempt.life.attempt(),
                 delay: attempt.life.due().map(|due| self.clock.until(due)),
                 notify: attempt.notify.to_vec(),
+                watched: match attempt.notify.is_empty() {
+                    true => None,
+                    false => Some(locked(&self.watched).clone()),
+                },
                 token: token.clone(),
                 nest: self.standing.weak(),
                 means: self.means.get().cloned(),
@@ -318,7 +326,7 @@ impl Adapter for LocalDurableContext {
         &self.flow
     }
 
-    fn notify(&self, step: &Step) -> Vec<RunEvent> {
+    fn notify(&self, step: &Step) -> Vec<RunNotice> {
         match step.effect.is_signal() {
             // Hooks hear of what came before with what follows.
             true => Vec::new(),
@@ -431,11 +439,25 @@ impl DurableContext for LocalDurableContext {
             state.events += 1;
             state.events
         };
-        if self.executor.has_hooks() {
-            locked(&self.unobserved).push(&event);
+        let at = Utc::now();
+        if self.executor.is_watched() {
+            if let RunEvent::RunStarted {
+                agent,
+                nonce,
+                trace,
+                tags,
+                ..
+            } = &event
+            {
+                let mut watched = locked(&self.watched);
+                watched.agent = Some(agent.clone());
+                watched.nonce = *nonce;
+                watched.trace.clone_from(trace);
+                watched.tags = tags.clone();
+            }
+            locked(&self.unobserved).push(&event, at);
         }
         if let Some(sink) = &self.sink {
-            let at = Utc::now();
             sink.event(&RecordedEvent { seq, at, event });
         }
     }
@@ -454,7 +476,9 @@ struct Making {
     attempt: u32,
     delay: Option<Duration>,
     /// What the hooks are notified of before.
-    notify: Vec<RunEvent>,
+    notify: Vec<RunNotice>,
+    /// Of which run, if they are notified of anything.
+    watched: Option<RunScope>,
     token: CancellationToken,
     nest: Weak<Nest>,
     means: Option<Means>,
@@ -468,8 +492,8 @@ impl Making {
                 return Err(cancelled_between());
             }
         }
-        if !self.notify.is_empty() {
-            self.executor.observe(&self.run_id, &self.notify).await?;
+        if let Some(watched) = &self.watched {
+            self.executor.observe(watched, &self.notify).await?;
         }
         if self.token.is_cancelled() {
             return Err(given_up());

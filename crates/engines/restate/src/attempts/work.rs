@@ -6,7 +6,7 @@ use chrono::Utc;
 use futures::FutureExt as _;
 use neuron_executor::StepScope;
 use neuron_flow::{StepLife, StepTerms};
-use neuron_types::{FailureKind, RunEvent, RunId, Step, StepFailure};
+use neuron_types::{FailureKind, RunId, RunNotice, Step, StepFailure};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -34,7 +34,7 @@ pub(crate) struct Work {
     /// What the attempts before came to.
     pub(crate) life: StepLife,
     /// What the hooks are notified of before.
-    pub(crate) events: Vec<RunEvent>,
+    pub(crate) events: Vec<RunNotice>,
     /// By what the segment knows the attempt.
     pub(crate) key: Key,
 }

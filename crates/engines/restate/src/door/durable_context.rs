@@ -12,7 +12,8 @@ use neuron_engine::{Pace, SegmentSize};
 use neuron_flow::{Adapter, Asked, BEHIND_ALL, Flow, Left, still_in_flight};
 use neuron_types::{
     DurableContext, DurableError, FailureKind, Handle, Observed, Outcome, RunEvent, RunId,
-    RunOutput, RunState, RunStatus, RunTags, Signal, Started, Step, StepFailure, StepId,
+    RunNotice, RunOutput, RunScope, RunState, RunStatus, RunTags, Signal, Started, Step,
+    StepFailure, StepId,
 };
 use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
 use uuid::Uuid;
@@ -184,11 +185,14 @@ impl<'a> RestateDurableContext<'a> {
     pub(crate) async fn finish(&self, output: &RunOutput) {
         self.segment.attempts.give_up();
         self.segment.ledger().end(output);
-        let events = self.segment.ledger().take_unobserved();
+        let notices = self.segment.ledger().take_unobserved();
+        let run = RunScope::from(self.segment.ledger().status());
         let (steps, mut waits) = (&self.segment.steps, self.waits.lock().await);
         // The run is over: a hook can no longer end it, and neither can a cancellation.
         let cancellation = &mut waits.cancellation;
-        steps.notify(cancellation, &events, self.has_hooks).await;
+        steps
+            .notify(cancellation, &run, &notices, self.has_hooks)
+            .await;
         let record = self.segment.ledger().take_record(&steps.meter);
         match record {
             // Whoever learns that the run is over can read its end. A run that Restate cancels meanwhile is over
@@ -246,7 +250,7 @@ impl Adapter for RestateDurableContext<'_> {
         &self.segment.flow
     }
 
-    fn notify(&self, step: &Step) -> Vec<RunEvent> {
+    fn notify(&self, step: &Step) -> Vec<RunNotice> {
         // No worker makes what the server delivers: hooks hear of what came before with what follows.
         match step.effect.is_of_door() {
             true => Vec::new(),

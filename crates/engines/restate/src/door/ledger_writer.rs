@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use neuron_engine::{RunClock, RunLedger};
-use neuron_types::{Blocked, RecordedEvent, RunEvent, RunOutput, RunStatus, StepId};
+use neuron_types::{Blocked, RecordedEvent, RunEvent, RunNotice, RunOutput, RunStatus, StepId};
 use restate_sdk::endpoint::ContextInternal;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -83,7 +83,7 @@ impl LedgerWriter {
 
     /// The events that the hooks have not been notified of. A live attempt notifies them, so a replay takes them
     /// and notifies nobody.
-    pub(crate) fn take_unobserved(&mut self) -> Vec<RunEvent> {
+    pub(crate) fn take_unobserved(&mut self) -> Vec<RunNotice> {
         self.ledger.unobserved_mut().take()
     }
 

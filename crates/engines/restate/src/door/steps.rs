@@ -5,7 +5,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use chrono::Utc;
 use neuron_engine::SegmentSize;
 use neuron_executor::StepScope;
-use neuron_types::{DurableError, Outcome, RunEvent, RunId, Step, StepFailure};
+use neuron_types::{DurableError, Outcome, RunId, RunNotice, RunScope, Step, StepFailure};
 use restate_sdk::{
     context::{RunFuture, RunRetryPolicy},
     endpoint::ContextInternal,
@@ -78,20 +78,21 @@ impl Steps<'_> {
 
     fn has_hooks(&self) -> bool {
         let executor = self.worker.executors.of(&self.agent);
-        executor.is_ok_and(|executor| executor.has_hooks())
+        executor.is_ok_and(|executor| executor.is_watched())
     }
 
-    /// Notifies the hooks of these events, which are the run's last. What they say to that does not count any more.
+    /// Notifies those who watch of what happened, which is the run's last. What they say to that does not count any more.
     /// As a journaled step, where that is wanted, so that no replay notifies them again.
     pub(crate) async fn notify(
         &self,
         cancellation: &mut Cancellation<'_>,
-        events: &[RunEvent],
+        run: &RunScope,
+        notices: &[RunNotice],
         is_step: bool,
     ) {
         let notify = || async {
             if let Ok(executor) = self.worker.executors.of(&self.agent) {
-                drop(executor.observe(self.run_id, events).await);
+                drop(executor.observe(run, notices).await);
             }
         };
         if is_step {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use neuron_executor::{Executor, Executors, StepScope};
 use neuron_flow::look_again;
-use neuron_types::{CompletionResponse, FailureKind, Outcome, RunId, StepFailure, ToolOutput};
+use neuron_types::{
+    CompletionResponse, FailureKind, Outcome, RunId, RunScope, StepFailure, ToolOutput,
+};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 
@@ -156,7 +158,8 @@ impl AgentActivities {
     ) -> Result<(), ActivityError> {
         let run_id = RunId::new(ctx.info().workflow_id.clone().unwrap_or_default());
         if let (Ok(run_id), Ok(executor)) = (run_id, self.executors.of(&ending.agent)) {
-            drop(executor.observe(&run_id, &ending.events).await);
+            let run = ending.run.unwrap_or_else(|| RunScope::new(run_id));
+            drop(executor.observe(&run, &ending.events).await);
         }
         Ok(())
     }

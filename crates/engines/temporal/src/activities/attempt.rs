@@ -79,6 +79,7 @@ impl Attempts {
                     step: terms.step,
                     agent: terms.step_agent.clone(),
                     nonce: terms.nonce,
+                    trace: terms.trace.clone(),
                     tags: terms.tags.clone(),
                     root: terms.root.clone(),
                     allow: terms.allow.clone(),
@@ -93,7 +94,7 @@ impl Attempts {
                 };
                 let work = async {
                     if !notified.load(Ordering::Relaxed) {
-                        executor.observe(&scope.run_id, &terms.events).await?;
+                        executor.observe(&scope.run(), &terms.events).await?;
                         notified.store(true, Ordering::Relaxed);
                     }
                     work(executor, scope).await

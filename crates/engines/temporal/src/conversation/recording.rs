@@ -179,6 +179,7 @@ impl Recording {
                     definition: String::new(),
                     tags: RunTags::default(),
                     nonce: None,
+                    trace: None,
                     directory: None,
                     signed: false,
                 };

@@ -8,8 +8,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_engine::{Pace, RunLedger};
 use neuron_types::{
-    CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunOutput, RunPhase,
-    RunState, RunStatus, Signal, json_bytes, signal,
+    CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunNotice, RunOutput,
+    RunPhase, RunState, RunStatus, Signal, json_bytes, signal,
 };
 use serde_json::Value;
 use temporalio_common::search_attributes::{SearchAttributeError, SearchAttributeUpdate};
@@ -352,13 +352,13 @@ impl RunView {
     }
 
     /// Takes what the hooks are to be notified of next.
-    pub(crate) fn take_unobserved(&mut self) -> Vec<RunEvent> {
+    pub(crate) fn take_unobserved(&mut self) -> Vec<RunNotice> {
         let ledger = self.ledger.as_mut();
         ledger.map_or_else(Vec::new, |ledger| ledger.unobserved_mut().take())
     }
 
     /// Puts back what was taken for a step that is not made.
-    pub(crate) fn put_back_unobserved(&mut self, taken: Vec<RunEvent>) {
+    pub(crate) fn put_back_unobserved(&mut self, taken: Vec<RunNotice>) {
         if let Some(ledger) = &mut self.ledger {
             ledger.unobserved_mut().put_back(taken);
         }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
-    ActivityOptions, Bounds, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent,
-    RunId, RunTags, StepId, ToolCall, ToolEffects,
+    ActivityOptions, Bounds, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunId,
+    RunNotice, RunScope, RunTags, StepId, ToolCall, ToolEffects, TraceContext,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -40,6 +40,9 @@ pub(crate) struct Terms {
     /// What no other run has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nonce: Option<Uuid>,
+    /// What the run is a part of in a distributed trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<TraceContext>,
     /// Whose run it is.
     #[serde(flatten)]
     pub(crate) tags: RunTags,
@@ -75,11 +78,11 @@ pub(crate) struct Terms {
     pub(crate) life: StepLife,
     /// What the executor's hooks are notified of before the step.
     #[serde(rename = "tell", default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) events: Vec<RunEvent>,
+    pub(crate) events: Vec<RunNotice>,
 }
 
 impl Terms {
-    pub(crate) fn new(agent: &str, options: &ActivityOptions, events: Vec<RunEvent>) -> Self {
+    pub(crate) fn new(agent: &str, options: &ActivityOptions, events: Vec<RunNotice>) -> Self {
         let timeout = options.start_to_close_timeout.as_millis();
         let policy = &options.retry_policy;
         let is_write = options.effects == ToolEffects::Write;
@@ -89,6 +92,7 @@ impl Terms {
             step: options.step,
             step_agent: options.agent.clone(),
             nonce: options.nonce,
+            trace: options.trace.clone(),
             tags: options.tags.clone(),
             root: options.root.clone(),
             allow: options.allow.clone(),
@@ -280,8 +284,11 @@ pub(crate) struct StepOf {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Ending {
     pub(crate) agent: String,
+    /// The run; its id alone where a history was recorded before there was more.
+    #[serde(default)]
+    pub(crate) run: Option<RunScope>,
     #[serde(rename = "tell")]
-    pub(crate) events: Vec<RunEvent>,
+    pub(crate) events: Vec<RunNotice>,
 }
 
 #[cfg(test)]

@@ -204,6 +204,7 @@ mod tests {
             step: StepId::default(),
             agent: None,
             nonce: None,
+            trace: None,
             tags: RunTags::default(),
             root: None,
             allow: Vec::new(),

@@ -6,8 +6,8 @@ use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
 use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_event, ends_run};
 use neuron_types::{
-    DurableError, ExitReason, Refusal, RunId, RunOutput, RunStatus, StepFailure, UserMessage,
-    VerifyOutcome, declared_patches, json_bytes, signal,
+    DurableError, ExitReason, Refusal, RunId, RunOutput, RunScope, RunStatus, StepFailure,
+    UserMessage, VerifyOutcome, declared_patches, json_bytes, signal,
 };
 use serde_json::json;
 use temporalio_common::{
@@ -123,7 +123,8 @@ impl<W: AgentWorkflow> AgentHost<W> {
         if events.is_empty() {
             return;
         }
-        let ending = Ending { agent, events };
+        let run = ctx.state_mut(|host| host.view.status().map(RunScope::from));
+        let ending = Ending { agent, run, events };
         let options = activity_options::ending();
         let observed = ctx.execute_local_activity(AgentActivities::observe, ending, options);
         // The run has ended with its output, whatever comes of this.

@@ -5,7 +5,7 @@ use neuron_executor::{Executor, ExecutorBuilder};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     CompletionRequest, ExitReason, FailureKind, HookAction, HookError, HookEvent, RunEvent,
-    TokenUsage, ToolEffects,
+    RunNotice, TokenUsage, ToolEffects,
 };
 use serde_json::json;
 
@@ -232,7 +232,7 @@ async fn are_told_what_happens_between_the_effects() {
     let executor = builder(&TestTool::echo())
         .hook(answering("LoopIteration", terminate(), &seen))
         .build();
-    let run_id = scope().run_id;
+    let run = scope().run();
     let events = [
         RunEvent::RunStarted {
             agent: "default".into(),
@@ -241,6 +241,7 @@ async fn are_told_what_happens_between_the_effects() {
             definition: String::new(),
             tags: neuron_types::RunTags::default(),
             nonce: None,
+            trace: None,
             directory: None,
             signed: false,
         },
@@ -259,7 +260,8 @@ async fn are_told_what_happens_between_the_effects() {
             pools: None,
         },
     ];
-    executor.observe(&run_id, &events).await.unwrap();
+    let notices = events.map(RunNotice::from);
+    executor.observe(&run, &notices).await.unwrap();
     assert_eq!(
         *seen.lock().unwrap(),
         [
@@ -270,7 +272,7 @@ async fn are_told_what_happens_between_the_effects() {
         ]
     );
     let failure = executor
-        .observe(&run_id, &[RunEvent::TurnStarted { turn: 2 }])
+        .observe(&run, &[RunEvent::TurnStarted { turn: 2 }.into()])
         .await
         .unwrap_err();
     assert_eq!(failure.kind, FailureKind::Terminated);

@@ -6,7 +6,9 @@ use std::{
 use neuron_config::ScriptModel;
 use neuron_executor::Executor;
 use neuron_tool::ToolRegistry;
-use neuron_types::{CompletionRequest, Message, RequestHead};
+use neuron_types::{
+    CompletionRequest, Message, RequestHead, ToolContext, ToolOutput, TraceContext,
+};
 use serde_json::json;
 use tracing::Dispatch;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -75,5 +77,52 @@ impl io::Write for Log {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// What others are told of a call: they are the only ones who see it where it counts.
+#[tokio::test]
+async fn others_are_told_of_a_span_of_the_runs_own_trace() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut tools = ToolRegistry::new();
+    let tool = TestTool::new("probe", {
+        let told = Arc::clone(&told);
+        move |_, ctx: ToolContext| {
+            told.lock().unwrap().push(ctx.trace);
+            async { Ok(ToolOutput::text("seen")) }
+        }
+    });
+    tools.register_dyn(Arc::new(tool));
+    let executor = Executor::builder().tools(tools).build();
+    let client = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let given = TraceContext::from_headers(client, Some("a=1"));
+    let of = |given: &Option<TraceContext>| neuron_executor::StepScope {
+        trace: given.clone(),
+        nonce: Some(uuid::Uuid::from_u128(7)),
+        ..scope()
+    };
+    let probe = call("probe", json!({}));
+    // Nobody records here: what the client said is passed on, or nothing.
+    for given in [given.clone(), None] {
+        executor.call_tool(&of(&given), &probe).await.unwrap();
+        assert_eq!(told.lock().unwrap().pop().unwrap(), given);
+    }
+    let is_first = neuron_executor::record_traces(|trace_id| !trace_id.starts_with('f'));
+    assert!(is_first && !neuron_executor::record_traces(|_| true));
+    for given in [given, None] {
+        let scope = of(&given);
+        executor.call_tool(&scope, &probe).await.unwrap();
+        let own = told.lock().unwrap().pop().unwrap().unwrap();
+        let turn = scope.spans().of_turn(2);
+        assert_eq!(own.trace_id(), turn.trace_id());
+        assert_ne!(own.span_id(), turn.span_id());
+        assert!(own.is_sampled().is_some());
+        executor.call_tool(&scope, &probe).await.unwrap();
+        let again = told.lock().unwrap().pop().unwrap().unwrap();
+        assert_ne!(own.span_id(), again.span_id(), "each attempt is one");
+        if let Some(given) = given {
+            assert_eq!(own.tracestate(), Some("a=1"));
+            assert_eq!(own.trace_id(), given.trace_id());
+        }
     }
 }

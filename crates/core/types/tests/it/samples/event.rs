@@ -16,6 +16,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             definition: "sha256:0a1b".into(),
             tags: run::tags(),
             nonce: Some(Uuid::from_u128(7)),
+            trace: Some(run::trace()),
             directory: Some("/srv/site".into()),
             signed: true,
         },

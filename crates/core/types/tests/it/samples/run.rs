@@ -6,7 +6,8 @@ use neuron_types::{
     HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
     Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported,
     RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags,
-    Stage, StateVersion, StepId, TokenCalibration, TokenUsage, Tree, UpgradeRequest, UserMessage,
+    Stage, StateVersion, StepId, TokenCalibration, TokenUsage, TraceContext, Tree, UpgradeRequest,
+    UserMessage,
 };
 
 use uuid::Uuid;
@@ -44,6 +45,12 @@ pub(crate) const EXIT_REASONS: [ExitReason; 12] = [
 
 pub(crate) fn run_id() -> RunId {
     RunId::new("nightly-2026.01").unwrap()
+}
+
+/// A part of somebody else's trace.
+pub(crate) fn trace() -> TraceContext {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    TraceContext::from_headers(parent, Some("vendor=1")).unwrap()
 }
 
 pub(crate) fn tags() -> RunTags {

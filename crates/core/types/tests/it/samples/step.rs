@@ -69,6 +69,7 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         step: StepId::new(2, position),
         agent: None,
         nonce: (position == 0).then(|| Uuid::from_u128(7)),
+        trace: None,
         tags: RunTags::default(),
         root: None,
         allow: match position {

@@ -17,7 +17,7 @@ use super::{
     message::message,
     millis, one_of, optional_json,
     request::request_head,
-    run::{allowance, lease, run_id, run_tags},
+    run::{allowance, lease, run_id, run_tags, trace_context},
     step::{activity_settings, retry_policy},
     text,
 };
@@ -279,12 +279,13 @@ prop_compose! {
         overrides in overrides(text().boxed()).boxed(),
         origin in option::of(agent_origin().boxed()),
         preamble in few(message()),
-        parent in option::of(parent().boxed()),
+        (parent, trace) in (option::of(parent().boxed()), option::of(trace_context())),
         prompt in message().boxed(),
     ) -> RunRequest {
         RunRequest {
             tags,
             parent: parent.map(Box::new),
+            trace,
             overrides,
             origin,
             preamble: preamble.into(),

@@ -6,7 +6,7 @@ use super::{
     approval::{decision, ticket, verdict},
     decimal, few, json, moment, one_of,
     response::{spent, stop_reason, token_usage},
-    run::{amount, exit_reason, run_error, run_id, run_phase, run_tags},
+    run::{amount, exit_reason, run_error, run_id, run_phase, run_tags, trace_context},
     step::{failure, failure_kind},
     text,
 };
@@ -16,10 +16,11 @@ prop_compose! {
         [agent, model, prompt, definition] in [text(), text(), text(), text()],
         tags in run_tags(),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        trace in option::of(trace_context()),
         directory in option::of(text()),
         signed in any::<bool>(),
     ) -> RunEvent {
-        RunEvent::RunStarted { agent, model, prompt, definition, tags, nonce, directory, signed }
+        RunEvent::RunStarted { agent, model, prompt, definition, tags, nonce, trace, directory, signed }
     }
 }
 

@@ -5,7 +5,8 @@ use neuron_types::{
     ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
     LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, RepeatedCalls,
     Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus,
-    RunTags, Spent, Stage, StateVersion, TokenCalibration, Tree, UpgradeRequest, UserMessage,
+    RunTags, Spent, Stage, StateVersion, TokenCalibration, TraceContext, Tree, UpgradeRequest,
+    UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -107,7 +108,7 @@ prop_compose! {
         definition in option::of(text()),
         blocked in option::of((moment(), text())),
         RunTags { tenant, owner, labels } in run_tags(),
-        nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        (nonce, trace) in (option::of(any::<u128>().prop_map(Uuid::from_u128)), option::of(trace_context())),
         directory in option::of(text()),
         signed in any::<bool>(),
     ) -> RunStatus {
@@ -135,6 +136,7 @@ prop_compose! {
             owner,
             labels,
             nonce,
+            trace,
             directory,
             signed,
             blocked: blocked.map(|(since, detail)| Blocked::new(BlockedKind::NoWorker, since, detail)),
@@ -370,6 +372,12 @@ prop_compose! {
     }
 }
 
+/// One with a decision about whether it is recorded, and one without.
+pub(crate) fn trace_context() -> impl Strategy<Value = TraceContext> {
+    let text = "00-[1-9a-f][0-9a-f]{31}-[1-9a-f][0-9a-f]{15}(-0[01])?( [a-z]=[0-9]{1,5})?";
+    text.prop_map(|text: String| text.parse().unwrap())
+}
+
 prop_compose! {
     fn lineage()(
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
@@ -377,8 +385,9 @@ prop_compose! {
         epoch in any::<u32>(),
         patches in btree_set(text(), 0..3),
         signed in any::<bool>(),
+        trace in option::of(trace_context()),
     ) -> Lineage {
-        Lineage { nonce, origin, epoch, patches, signed }
+        Lineage { nonce, origin, epoch, patches, signed, trace }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     approval::asking,
     few, finite, millis, one_of,
     response::spent,
-    run::{held, run_id, run_tags},
+    run::{held, run_id, run_tags, trace_context},
     text,
     tool::effects,
 };
@@ -91,7 +91,7 @@ prop_compose! {
         retry_policy in retry_policy(),
         activity in activity_settings(),
         agent in proptest::option::of("[a-z]{1,8}"),
-        nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        (nonce, trace) in (option::of(any::<u128>().prop_map(Uuid::from_u128)), option::of(trace_context())),
         tags in run_tags(),
         root in option::of(run_id()),
         allow in few(text()),
@@ -100,7 +100,7 @@ prop_compose! {
         (bounds, guards) in (few(bounds()), few(text())),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, tags, root, allow, bounds, guards, priority, effects, start_to_close_timeout,
+            step, agent, nonce, trace, tags, root, allow, bounds, guards, priority, effects, start_to_close_timeout,
             retry_policy, held, activity,
         }
     }

@@ -7,7 +7,7 @@ use neuron_flow::{
     AttemptKey, Fact, StepLife, StepTerms, Then, cancelled_between, given_up, lost_write,
 };
 use neuron_types::{
-    DurableError, Effect, FailureKind, Outcome, RunEvent, Spent, Step, StepFailure,
+    DurableError, Effect, FailureKind, Outcome, RunNotice, Spent, Step, StepFailure,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +51,7 @@ impl JournaledContext {
                 notify: match is_signal {
                     // Hooks hear of what came before with what follows.
                     true => Vec::new(),
-                    false => core.take_unobserved(executor.has_hooks()),
+                    false => core.take_unobserved(executor.is_watched()),
                 },
                 operation,
                 token: token.clone(),
@@ -73,7 +73,7 @@ struct Making {
     step: Arc<Step>,
     life: StepLife,
     /// What the hooks are notified of before.
-    notify: Vec<RunEvent>,
+    notify: Vec<RunNotice>,
     operation: Arc<Operation>,
     /// Ends it early.
     token: CancellationToken,

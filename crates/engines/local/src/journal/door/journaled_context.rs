@@ -303,7 +303,7 @@ impl JournaledContext {
         }
         drop(std::mem::take(&mut *self.flight()));
         // The run is over: a hook can no longer end it.
-        let events = self.core.take_unobserved(self.executor().has_hooks());
+        let events = self.core.take_unobserved(self.executor().is_watched());
         drop(self.core.observe(self.executor(), &events).await);
         Ok(self.core.finish(output.clone()).await?)
     }

@@ -12,7 +12,10 @@ use chrono::{DateTime, Utc};
 use neuron_engine::{CancelBody, Pace, RunClock, RunLedger, SegmentSize};
 use neuron_executor::{EventSink, Executor};
 use neuron_flow::{Again, Fact, Flow, RetryNotice, Shown};
-use neuron_types::{DurableError, RecordedEvent, RunEvent, RunId, RunOutput, StepFailure, signal};
+use neuron_types::{
+    DurableError, RecordedEvent, RunEvent, RunId, RunNotice, RunOutput, RunScope, StepFailure,
+    signal,
+};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -119,7 +122,7 @@ impl Core {
         )?;
         let observed = observed.unsigned_abs();
         let unobserved = events::load(connection, run, observed)?;
-        let unobserved = unobserved.iter().map(|event| &event.event).collect();
+        let unobserved = unobserved.iter().collect();
         let (last_place, replayed_events) = entries::last(connection, run)?;
         let beginning = segments::load(connection, run)?;
         let beginning = beginning.unwrap_or_else(|| Beginning::of_run(created_at));
@@ -286,22 +289,23 @@ impl Core {
         Some(state.ledger.record(event, wall_clock()))
     }
 
-    /// Notifies the hooks of these events.
+    /// Notifies those who watch of what happened.
     pub(crate) async fn observe(
         &self,
         executor: &Executor,
-        events: &[RunEvent],
+        notices: &[RunNotice],
     ) -> Result<(), StepFailure> {
+        let run = RunScope::from(self.state().ledger.status());
         tokio::select! {
             biased;
-            verdict = executor.observe(&self.run_id, events) => verdict,
+            verdict = executor.observe(&run, notices) => verdict,
             // Whoever asked finds that the run was stopped.
             () = self.stop.token().cancelled() => Ok(()),
         }
     }
 
     /// Takes the events that the hooks have not been notified of yet.
-    pub(crate) fn take_unobserved(&self, are_hooks: bool) -> Vec<RunEvent> {
+    pub(crate) fn take_unobserved(&self, are_hooks: bool) -> Vec<RunNotice> {
         let mut state = self.state();
         let events = state.ledger.unobserved_mut().take();
         if !events.is_empty() {

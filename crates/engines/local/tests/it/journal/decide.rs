@@ -67,6 +67,7 @@ async fn signed(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
         definition: String::new(),
         tags: RunTags::default(),
         nonce: None,
+        trace: None,
         directory: None,
         signed: true,
     };

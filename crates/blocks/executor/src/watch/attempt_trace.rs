@@ -1,0 +1,87 @@
+//! Where an attempt stands in a trace.
+
+use std::{borrow::Cow, num::NonZeroU64};
+
+use neuron_types::{StepId, TraceContext};
+use uuid::Uuid;
+
+use super::sampling::samples;
+use crate::StepScope;
+
+/// The span of an attempt at a step, and what it is a part of.
+pub(crate) struct AttemptTrace {
+    /// What others are told who do a part of it: its own span where that is recorded here, else what it was told itself.
+    passed_on: Option<TraceContext>,
+    /// The parent of its own span; `None` where it has none.
+    parent: Option<TraceContext>,
+}
+
+impl AttemptTrace {
+    /// That of an attempt which begins now: a part of its turn, or of the run where it is of none.
+    pub(crate) fn of(scope: &StepScope) -> Self {
+        let forwarded = || Self {
+            passed_on: scope.trace.clone(),
+            parent: None,
+        };
+        // The ids follow from what the run has only when it has begun.
+        if scope.step == StepId::BEGIN {
+            return forwarded();
+        }
+        let spans = scope.spans();
+        let parent = match scope.step.turn {
+            0 => spans.of_run(),
+            turn => spans.of_turn(turn),
+        };
+        let Some(by_id) = samples(&parent.trace_id()) else {
+            return forwarded();
+        };
+        let is_sampled = parent.is_sampled().unwrap_or(by_id);
+        let own = parent.clone().with_span(drawn()).sampled(is_sampled);
+        Self {
+            passed_on: Some(own),
+            parent: Some(parent),
+        }
+    }
+
+    /// The scope of what is done in the attempt.
+    pub(crate) fn inside<'a>(&self, scope: &'a StepScope) -> Cow<'a, StepScope> {
+        if self.own().is_none() {
+            return Cow::Borrowed(scope);
+        }
+        Cow::Owned(StepScope {
+            trace: self.passed_on.clone(),
+            ..scope.clone()
+        })
+    }
+
+    /// The trace's id, if its span is recorded here.
+    pub(crate) fn trace_id(&self) -> Option<String> {
+        self.own().map(TraceContext::trace_id)
+    }
+
+    pub(crate) fn span_id(&self) -> Option<String> {
+        self.own().map(TraceContext::span_id)
+    }
+
+    pub(crate) fn parent_id(&self) -> Option<String> {
+        self.parent.as_ref().map(TraceContext::span_id)
+    }
+
+    pub(crate) fn is_sampled(&self) -> Option<bool> {
+        self.own().and_then(TraceContext::is_sampled)
+    }
+
+    pub(crate) fn state(&self) -> Option<&str> {
+        self.own().and_then(TraceContext::tracestate)
+    }
+
+    fn own(&self) -> Option<&TraceContext> {
+        self.parent.as_ref().and(self.passed_on.as_ref())
+    }
+}
+
+/// An id that no other span has.
+pub(crate) fn drawn() -> NonZeroU64 {
+    let (high, low) = Uuid::new_v4().as_u64_pair();
+    NonZeroU64::new(high ^ low).unwrap_or(NonZeroU64::MIN)
+}

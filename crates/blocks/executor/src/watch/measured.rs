@@ -1,0 +1,138 @@
+//! What attempts took and used, as measurements.
+
+use std::time::Duration;
+
+use neuron_types::{
+    CompletionRequest, CompletionResponse, StepFailure, TokenUsage, ToolCall, ToolOutput,
+};
+use rust_decimal::prelude::ToPrimitive as _;
+
+use super::{measure::measure, sampling::is_recording};
+use crate::StepScope;
+
+/// A model was asked.
+pub(crate) fn model_call(
+    agent: Option<&str>,
+    scope: &StepScope,
+    request: &CompletionRequest,
+    provider: &str,
+    took: Duration,
+    result: &Result<CompletionResponse, StepFailure>,
+) {
+    if !is_recording() {
+        return;
+    }
+    let tenant = scope.tags.tenant.as_deref();
+    let answer = result.as_ref().ok();
+    let failure = result.as_ref().err();
+    measure!(
+        histogram.gen_ai.client.operation.duration = took.as_secs_f64(),
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = provider,
+        gen_ai.request.model = request.model,
+        gen_ai.response.model = answer.map(|answer| answer.model.as_str()),
+        error.r#type = failure.map(|failure| failure.kind.as_str()),
+        agent,
+        tenant,
+    );
+    again(scope, "chat", agent);
+    let spent = match result {
+        Ok(answer) => Some((&answer.usage, answer.cost_usd)),
+        Err(failure) => failure
+            .spent
+            .as_deref()
+            .map(|spent| (&spent.usage, spent.cost_usd)),
+    };
+    let Some((usage, cost_usd)) = spent else {
+        return;
+    };
+    for (kind, tokens) in kinds(usage) {
+        measure!(
+            histogram.gen_ai.client.token.usage = tokens,
+            gen_ai.token.r#type = kind,
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = provider,
+            gen_ai.request.model = request.model,
+            agent,
+            tenant,
+        );
+    }
+    if let Some(cost_usd) = cost_usd.and_then(|cost| cost.to_f64()) {
+        measure!(
+            counter.neuron.cost = cost_usd,
+            gen_ai.provider.name = provider,
+            gen_ai.request.model = request.model,
+            agent,
+            tenant,
+        );
+    }
+}
+
+/// A tool was called.
+pub(crate) fn tool_call(
+    agent: Option<&str>,
+    scope: &StepScope,
+    call: &ToolCall,
+    took: Duration,
+    result: &Result<ToolOutput, StepFailure>,
+) {
+    if !is_recording() {
+        return;
+    }
+    let error = match result {
+        Ok(output) if output.is_error => Some("tool_error"),
+        Ok(_) => None,
+        Err(failure) => Some(failure.kind.as_str()),
+    };
+    measure!(
+        histogram.gen_ai.execute_tool.duration = took.as_secs_f64(),
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name,
+        error.r#type = error,
+        agent,
+        tenant = scope.tags.tenant.as_deref(),
+    );
+    again(scope, "execute_tool", agent);
+}
+
+/// A guard spoke.
+pub(crate) fn guard(guard: &str, point: &str, verdict: &str) {
+    if is_recording() {
+        measure!(
+            counter.neuron.guard.verdicts = 1_u64,
+            neuron.guard.name = guard,
+            neuron.guard.point = point,
+            neuron.guard.verdict = verdict,
+        );
+    }
+}
+
+/// A request was let through that had waited for its turn.
+pub(crate) fn waited(provider: &str, waited: Duration) {
+    if is_recording() {
+        measure!(
+            histogram.neuron.limiter.wait = waited.as_secs_f64(),
+            gen_ai.provider.name = provider,
+        );
+    }
+}
+
+/// An attempt after the first is one that another was followed by.
+fn again(scope: &StepScope, operation: &str, agent: Option<&str>) {
+    if scope.attempt > 1 {
+        measure!(
+            counter.neuron.step.retries = 1_u64,
+            gen_ai.operation.name = operation,
+            agent,
+            tenant = scope.tags.tenant.as_deref(),
+        );
+    }
+}
+
+fn kinds(usage: &TokenUsage) -> impl Iterator<Item = (&'static str, u64)> {
+    let kinds = [
+        ("input", usage.input_tokens),
+        ("output", usage.output_tokens),
+    ];
+    kinds.into_iter().filter(|(_, tokens)| *tokens > 0)
+}

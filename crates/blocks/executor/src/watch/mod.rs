@@ -1,0 +1,7 @@
+//! What traces and metrics are told of runs.
+
+pub(crate) mod attempt_trace;
+pub(crate) mod measure;
+pub(crate) mod measured;
+pub(crate) mod notices;
+pub(crate) mod sampling;

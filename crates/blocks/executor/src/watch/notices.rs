@@ -1,0 +1,250 @@
+//! What happened in a run, as spans and measurements.
+
+use neuron_types::{RunEvent, RunNotice, RunScope, TraceContext};
+use tracing::info_span;
+
+use super::{
+    attempt_trace::drawn,
+    measure::measure,
+    sampling::{is_recording, samples},
+};
+
+/// A span that is over when it is told of.
+macro_rules! told_span {
+    ($run:expr, $notice:expr, $span:expr, $parent:expr, $name:literal, $($own:tt)*) => {{
+        let span: &TraceContext = $span;
+        let parent: Option<&TraceContext> = $parent;
+        let tags = &$run.tags;
+        drop(info_span!(
+            $name,
+            trace.id = span.trace_id(),
+            trace.span = span.span_id(),
+            trace.parent = parent.map(TraceContext::span_id),
+            trace.sampled = sampled(span),
+            trace.state = span.tracestate(),
+            trace.took_ms = $notice.took_ms,
+            run_id = %$run.run_id,
+            tenant = tags.tenant.as_deref(),
+            owner = tags.owner.as_deref(),
+            $($own)*
+        ));
+    }};
+}
+
+/// Tells traces and metrics what happened in a run.
+pub(crate) fn tell(run: &RunScope, agent: Option<&str>, notice: &RunNotice) {
+    if !is_recording() {
+        return;
+    }
+    let agent = notice.agent.as_deref().or(agent).unwrap_or_default();
+    spans(run, agent, notice);
+    measurements(run, agent, notice);
+}
+
+fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
+    let spans = run.spans();
+    let whole = spans.of_run();
+    let around = match notice.in_turn {
+        None | Some(0) => whole.clone(),
+        Some(turn) => spans.of_turn(turn),
+    };
+    match &notice.event {
+        RunEvent::RunStarted { agent, .. } => {
+            told_span!(
+                run,
+                notice,
+                &whole,
+                run.trace.as_ref(),
+                "neuron_loop",
+                otel.name = format!("invoke_workflow {agent}"),
+                session_id = %run.run_id,
+                agent,
+                gen_ai.operation.name = "invoke_workflow",
+                gen_ai.workflow.name = agent,
+                gen_ai.conversation.id = %run.run_id,
+            );
+        }
+        RunEvent::TurnEnded { turn } => {
+            let span = spans.of_turn(*turn);
+            let before = turn.checked_sub(1).filter(|before| *before > 0);
+            told_span!(
+                run,
+                notice,
+                &span,
+                Some(&whole),
+                "invoke_agent",
+                otel.name = format!("invoke_agent {agent}"),
+                trace.link = before.map(|before| spans.of_turn(before).span_id()),
+                agent,
+                turn,
+                gen_ai.operation.name = "invoke_agent",
+                gen_ai.conversation.id = %run.run_id,
+            );
+        }
+        RunEvent::ContextCompacted {
+            old_tokens,
+            new_tokens,
+            ..
+        } => {
+            let span = whole.clone().with_span(drawn());
+            told_span!(
+                run,
+                notice,
+                &span,
+                Some(&whole),
+                "context_compaction",
+                otel.name = "context_compaction",
+                agent,
+                neuron.context.old_tokens = old_tokens,
+                neuron.context.new_tokens = new_tokens,
+            );
+        }
+        RunEvent::ChildEnded {
+            run_id,
+            exit_reason,
+            ..
+        } => {
+            let span = spans.of_child(run_id);
+            told_span!(
+                run,
+                notice,
+                &span,
+                Some(&around),
+                "sub_agent",
+                otel.name = format!("invoke_agent {agent}"),
+                otel.kind = "client",
+                agent_name = agent,
+                depth = depth(run, run_id.as_str()),
+                agent,
+                neuron.child.run.id = %run_id,
+                neuron.exit_reason = exit_reason.as_str(),
+                gen_ai.operation.name = "invoke_agent",
+                gen_ai.conversation.id = %run_id,
+                error.r#type = exit_reason.is_failure().then(|| exit_reason.as_str()),
+            );
+        }
+        RunEvent::ApprovalDecided {
+            ticket,
+            kind,
+            verdict,
+            ..
+        } => {
+            let span = spans.of_ticket(ticket);
+            told_span!(
+                run,
+                notice,
+                &span,
+                Some(&around),
+                "approval",
+                otel.name = format!("approval {}", kind.as_str()),
+                agent,
+                neuron.ticket.id = ticket,
+                neuron.ticket.kind = kind.as_str(),
+                neuron.ticket.verdict = verdict.as_str(),
+            );
+        }
+        RunEvent::ApprovalExpired { ticket } => {
+            let span = spans.of_ticket(ticket);
+            told_span!(
+                run,
+                notice,
+                &span,
+                Some(&around),
+                "approval",
+                otel.name = "approval",
+                agent,
+                neuron.ticket.id = ticket,
+                neuron.ticket.verdict = "expired",
+            );
+        }
+        RunEvent::RunEnded { exit_reason, .. } => {
+            let span = spans.of_end();
+            told_span!(
+                run,
+                &RunNotice::from(notice.event.clone()),
+                &span,
+                Some(&whole),
+                "run_end",
+                otel.name = "run_end",
+                agent,
+                neuron.exit_reason = exit_reason.as_str(),
+                error.r#type = exit_reason.is_failure().then(|| exit_reason.as_str()),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn measurements(run: &RunScope, agent: &str, notice: &RunNotice) {
+    let tenant = run.tags.tenant.as_deref();
+    let seconds = notice.took_ms.map(seconds);
+    match &notice.event {
+        RunEvent::RunStarted { agent, .. } => {
+            measure!(counter.neuron.run.started = 1_u64, agent, tenant,)
+        }
+        RunEvent::RunEnded { exit_reason, .. } => measure!(
+            counter.neuron.run.ended = 1_u64,
+            histogram.neuron.run.duration = seconds,
+            neuron.exit_reason = exit_reason.as_str(),
+            agent,
+            tenant,
+        ),
+        RunEvent::TurnEnded { .. } => measure!(
+            histogram.gen_ai.invoke_agent.duration = seconds,
+            gen_ai.operation.name = "invoke_agent",
+            agent,
+            tenant,
+        ),
+        RunEvent::ApprovalRequested { ticket, .. } => measure!(
+            counter.neuron.ticket.opened = 1_u64,
+            neuron.ticket.kind = ticket.kind.as_str(),
+            agent,
+            tenant,
+        ),
+        RunEvent::ApprovalDecided { kind, verdict, .. } => measure!(
+            counter.neuron.ticket.closed = 1_u64,
+            histogram.neuron.ticket.wait = seconds,
+            neuron.ticket.kind = kind.as_str(),
+            neuron.ticket.verdict = verdict.as_str(),
+            agent,
+            tenant,
+        ),
+        RunEvent::ApprovalExpired { .. } => measure!(
+            counter.neuron.ticket.closed = 1_u64,
+            histogram.neuron.ticket.wait = seconds,
+            neuron.ticket.verdict = "expired",
+            agent,
+            tenant,
+        ),
+        RunEvent::ChildEnded { exit_reason, .. } => measure!(
+            counter.neuron.child.ended = 1_u64,
+            neuron.exit_reason = exit_reason.as_str(),
+            agent,
+            tenant,
+        ),
+        RunEvent::ContextCompacted { .. } => {
+            measure!(counter.neuron.context.compactions = 1_u64, agent, tenant,)
+        }
+        _ => {}
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "what lasts so long is not measured to the millisecond"
+)]
+fn seconds(took_ms: u64) -> f64 {
+    took_ms as f64 / 1000.0
+}
+
+/// Whether the span is recorded, as whoever decides has it.
+fn sampled(span: &TraceContext) -> Option<bool> {
+    span.is_sampled().or_else(|| samples(&span.trace_id()))
+}
+
+/// How many levels a run is below the one at the top of the tree: each adds a part to the name.
+fn depth(run: &RunScope, child: &str) -> Option<usize> {
+    let root = run.root.as_ref().unwrap_or(&run.run_id);
+    let below = child.strip_prefix(root.as_str())?;
+    Some(below.matches('.').count())
+}

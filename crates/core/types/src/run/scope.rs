@@ -1,0 +1,66 @@
+//! Which run those are told of who watch it.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{RunId, RunStatus, RunTags, RunTrace, TraceContext};
+
+/// A run, as those are told of it who watch it: hooks, traces and metrics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunScope {
+    /// The run.
+    pub run_id: RunId,
+    /// The run at the top of the tree, where it is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<RunId>,
+    /// The agent that acts in it, where it is not the executor's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What no other run has, though it may have the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<Uuid>,
+    /// What it is a part of in a distributed trace, if whoever started it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "RunTags::is_empty")]
+    pub tags: RunTags,
+}
+
+impl RunScope {
+    /// The run of this id, of which nothing else is known.
+    #[must_use]
+    pub fn new(run_id: RunId) -> Self {
+        Self {
+            run_id,
+            root: None,
+            agent: None,
+            nonce: None,
+            trace: None,
+            tags: RunTags::default(),
+        }
+    }
+
+    /// Returns the spans of the run in its trace.
+    #[must_use]
+    pub const fn spans(&self) -> RunTrace<'_> {
+        RunTrace {
+            run: &self.run_id,
+            nonce: self.nonce,
+            given: self.trace.as_ref(),
+        }
+    }
+}
+
+impl From<&RunStatus> for RunScope {
+    fn from(status: &RunStatus) -> Self {
+        Self {
+            run_id: status.run_id.clone(),
+            root: None,
+            agent: Some(status.agent.clone()),
+            nonce: status.nonce,
+            trace: status.trace.clone(),
+            tags: status.tags(),
+        }
+    }
+}
