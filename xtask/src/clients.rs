@@ -156,7 +156,13 @@ mod tests {
                 "{line}"
             );
         }
-        for client in ["anthropic==", "openai==", "ollama==", "llmock=="] {
+        for client in [
+            "anthropic==",
+            "openai==",
+            "ollama==",
+            "llmock==",
+            "oteltap==",
+        ] {
             assert!(
                 requirements.iter().any(|line| line.starts_with(client)),
                 "{client}"

@@ -20,6 +20,7 @@ mod link;
 mod llmock;
 mod mcp_servers;
 mod open_files;
+mod oteltap;
 mod poll;
 mod ports;
 mod process;
@@ -37,6 +38,7 @@ pub use crate::{
     llmock::Llmock,
     mcp_servers::{ASKING_SERVER, EverythingServer, HOSTILE_SERVER, mcp_program},
     open_files::is_open,
+    oteltap::Oteltap,
     poll::{eventually, until},
     ports::free_address,
     process::{Process, have_ended, is_running},
