@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     // How long the end may take, and whether all of it happens inside a runtime.
     let mut arguments = env::args().skip(1);
     let timeout = arguments.next().and_then(|millis| millis.parse().ok());
-    let timeout = Duration::from_millis(timeout.unwrap_or(5_000));
+    let timeout = Duration::from_millis(timeout.unwrap_or(5_000)); // For whoever runs it by hand.
     match arguments.next().as_deref() {
         Some("inside") => {
             let runtime = tokio::runtime::Builder::new_current_thread().build();

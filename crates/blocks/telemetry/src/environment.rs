@@ -75,11 +75,10 @@ where
 {
     let number = value.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| {
-        use std::ops::Bound::{Excluded, Included};
+        use std::ops::Bound::Included;
 
         let reason = match (range.start_bound(), range.end_bound()) {
             (Included(from), Included(to)) => format!("it is no number from {from} to {to}"),
-            (Included(from), Excluded(to)) => format!("it is no number from {from} to below {to}"),
             (Included(from), _) => format!("it is no number from {from}"),
             _ => "it is no number".to_owned(),
         };
