@@ -3,6 +3,7 @@
 mod backend;
 mod bubblewrap;
 mod command;
+mod confine;
 mod confinement;
 mod descendants;
 mod descriptors;
@@ -34,6 +35,7 @@ mod width;
 
 pub use self::{
     command::ConfinedCommand,
+    confine::Confine,
     confinement::{Confinement, ConfinementBuilder},
     environment::is_inherited,
     error::SandboxError,

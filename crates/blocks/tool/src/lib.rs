@@ -6,6 +6,7 @@ mod definition;
 mod diff;
 pub mod middleware;
 mod registry;
+pub mod sandbox;
 mod text;
 
 #[doc(hidden)]

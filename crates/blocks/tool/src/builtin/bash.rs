@@ -3,7 +3,7 @@ use std::{
     sync::Arc, time::Duration,
 };
 
-use neuron_sandbox::{ConfinedCommand, Confinement, Sandbox, SandboxError};
+use neuron_sandbox::{Confine, ConfinedCommand, Confinement, Sandbox, SandboxError};
 use neuron_types::{
     ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture,
 };
@@ -165,11 +165,14 @@ impl ToolDyn for Bash {
         }
     }
 
-    /// Takes a [`Sandbox`].
+    /// Takes a [`Sandbox`], and the demand for one: [`Confine`].
     fn with_setting(&self, setting: &dyn Any) -> Option<Arc<dyn ToolDyn>> {
-        let sandbox = setting.downcast_ref::<Sandbox>()?;
+        let sandbox = match setting.downcast_ref::<Confine>() {
+            Some(confine) => confine.narrowed(&self.options.sandbox),
+            None => setting.downcast_ref::<Sandbox>()?.clone(),
+        };
         let options = BuiltinOptions {
-            sandbox: sandbox.clone(),
+            sandbox,
             ..BuiltinOptions::clone(&self.options)
         };
         Some(Arc::new(Self::new(options)))

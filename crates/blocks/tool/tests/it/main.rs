@@ -22,6 +22,7 @@ mod person;
 mod protected;
 mod read_file;
 mod registry;
+mod sandbox;
 mod schema_validator;
 mod search;
 mod swapped_links;
