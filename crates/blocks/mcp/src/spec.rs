@@ -189,6 +189,17 @@ impl McpServerSpec {
     }
 }
 
+impl McpTransport {
+    /// Returns what a program may reach; `None` for a server at an address, which runs elsewhere.
+    #[must_use]
+    pub fn sandbox(&self) -> Option<&Sandbox> {
+        match self {
+            Self::Stdio { sandbox, .. } => Some(sandbox),
+            Self::Http { .. } => None,
+        }
+    }
+}
+
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

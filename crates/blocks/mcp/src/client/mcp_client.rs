@@ -272,6 +272,16 @@ impl McpClient {
         true
     }
 
+    /// What the server is.
+    pub(crate) fn spec(&self) -> &McpServerSpec {
+        &self.inner.spec
+    }
+
+    /// A client of a server like this one, which is started or reached for it.
+    pub(crate) async fn connect_another(&self, spec: McpServerSpec) -> Result<Self, McpError> {
+        Self::connect_shared(spec, Arc::clone(&self.inner.handler)).await
+    }
+
     /// Who answers what the server asks.
     pub(crate) fn handler(&self) -> &dyn McpClientHandler {
         &*self.inner.handler

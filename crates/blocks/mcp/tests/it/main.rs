@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod confined;
 mod conformance;
 mod corpus;
 mod everything;
