@@ -17,9 +17,9 @@
 //! makes calls itself, and has to be sure of each. The call is that of the tool alone, without a registry's
 //! [layers](crate::middleware).
 //!
-//! There is no sandbox of WebAssembly: it would run modules and not the tools that there are, which start programs of the
-//! system, and its runtime would be the largest dependency of all. There is none for macOS: its `sandbox-exec` is deprecated
-//! and promises nothing. A program there gets an error, and confines nothing by mistake.
+//! There is no sandbox of WebAssembly: it would run modules that are made for it, and neither commands nor the servers that
+//! agents call, and its runtime would be the largest dependency that there is. There is none for macOS: the program that
+//! confines there, `sandbox-exec`, is deprecated, and nothing here could be tested with it.
 //!
 //! ```no_run
 //! use neuron_tool::{
