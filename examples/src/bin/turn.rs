@@ -1,4 +1,4 @@
-//! An orchestrator of one's own: it runs turns, keeps the conversation, and carries out what a turn wants done.
+//! The turn protocol: an orchestrator of one's own. It runs turns, keeps the conversation, and carries out what a turn wants done.
 //!
 //! ```console
 //! cargo run -p neuron-examples --bin turn

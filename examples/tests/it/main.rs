@@ -9,10 +9,13 @@
 )]
 
 mod analyst;
+#[cfg(feature = "mcp")]
+mod coder;
 #[cfg(feature = "engines")]
 mod invoices;
 #[cfg(feature = "engines")]
 mod lead;
+mod minimal;
 #[cfg(feature = "engines")]
 mod review;
 mod survive;
