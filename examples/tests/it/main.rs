@@ -17,6 +17,8 @@ mod invoices;
 mod lead;
 mod minimal;
 #[cfg(feature = "engines")]
+mod production;
+#[cfg(feature = "engines")]
 mod review;
 mod survive;
 mod teams;
