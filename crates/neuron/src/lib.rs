@@ -40,6 +40,8 @@ pub use neuron_guards as guards;
 #[cfg(feature = "mcp")]
 pub use neuron_mcp as mcp;
 pub use neuron_sandbox as sandbox;
+#[cfg(feature = "telemetry")]
+pub use neuron_telemetry as telemetry;
 pub use neuron_tool as tool;
 pub use neuron_tool::neuron_tool;
 pub use neuron_types as types;

@@ -26,20 +26,20 @@
 //! | `gen_ai.client.token.usage` | histogram | `{token}` |
 //! | `gen_ai.execute_tool.duration` | histogram | `s` |
 //! | `gen_ai.invoke_agent.duration` | histogram | `s` |
+//! | `neuron.child.ended` | counter | `{run}` |
+//! | `neuron.context.compactions` | counter | `{compaction}` |
+//! | `neuron.cost` | histogram | `{USD}` |
 //! | `neuron.guard.verdicts` | counter | `{verdict}` |
 //! | `neuron.limiter.wait` | histogram | `s` |
+//! | `neuron.limiter.waiting` | gauge | `{request}` |
 //! | `neuron.provider.outages` | counter | `{outage}` |
-//! | `neuron.queue.waiting` | gauge | `{run}` |
-//! | `neuron.run.cost` | histogram | `{USD}` |
 //! | `neuron.run.duration` | histogram | `s` |
 //! | `neuron.run.ended` | counter | `{run}` |
 //! | `neuron.run.started` | counter | `{run}` |
 //! | `neuron.step.retries` | counter | `{retry}` |
-//! | `neuron.ticket.decided` | counter | `{ticket}` |
+//! | `neuron.ticket.closed` | counter | `{ticket}` |
 //! | `neuron.ticket.opened` | counter | `{ticket}` |
 //! | `neuron.ticket.wait` | histogram | `s` |
-//! | `neuron.tool.calls` | counter | `{call}` |
-//! | `neuron.turn.duration` | histogram | `s` |
 
 /// The version of the conventions that the names are of.
 pub const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";
@@ -225,31 +225,41 @@ pub const INSTRUMENTS: [Instrument; 19] = [
     seconds(
         "gen_ai.invoke_agent.duration",
         TURNS,
-        "How long an agent is at work on what it was asked.",
+        "How long a turn of a run takes, with all that it waits for.",
     ),
+    counter(
+        "neuron.child.ended",
+        "{run}",
+        "Runs that other runs started, and that ended.",
+    ),
+    counter(
+        "neuron.context.compactions",
+        "{compaction}",
+        "Conversations that were made smaller.",
+    ),
+    Instrument {
+        name: "neuron.cost",
+        kind: InstrumentKind::Histogram(DOLLARS),
+        unit: "{USD}",
+        description: "What a call of a model costs, where its price is known.",
+    },
     counter("neuron.guard.verdicts", "{verdict}", "What guards decide."),
     seconds(
         "neuron.limiter.wait",
         CALLS,
-        "How long calls wait for a limit on calls.",
+        "How long requests wait for their turn where a rate is set.",
     ),
+    Instrument {
+        name: "neuron.limiter.waiting",
+        kind: InstrumentKind::Gauge,
+        unit: "{request}",
+        description: "How many requests wait for their turn.",
+    },
     counter(
         "neuron.provider.outages",
         "{outage}",
-        "How often a model API was found to be down.",
+        "Attempts at calls of models that failed for a reason of the server, or on the way to it.",
     ),
-    Instrument {
-        name: "neuron.queue.waiting",
-        kind: InstrumentKind::Gauge,
-        unit: "{run}",
-        description: "How many runs wait for their turn.",
-    },
-    Instrument {
-        name: "neuron.run.cost",
-        kind: InstrumentKind::Histogram(DOLLARS),
-        unit: "{USD}",
-        description: "What a run cost.",
-    },
     seconds(
         "neuron.run.duration",
         DAYS,
@@ -260,12 +270,12 @@ pub const INSTRUMENTS: [Instrument; 19] = [
     counter(
         "neuron.step.retries",
         "{retry}",
-        "Steps that were tried again.",
+        "Attempts at steps that followed one that failed.",
     ),
     counter(
-        "neuron.ticket.decided",
+        "neuron.ticket.closed",
         "{ticket}",
-        "Tickets that were decided.",
+        "Tickets that were decided, or lapsed.",
     ),
     counter(
         "neuron.ticket.opened",
@@ -275,13 +285,7 @@ pub const INSTRUMENTS: [Instrument; 19] = [
     seconds(
         "neuron.ticket.wait",
         DAYS,
-        "How long a ticket waits for its decision.",
-    ),
-    counter("neuron.tool.calls", "{call}", "Calls of tools."),
-    seconds(
-        "neuron.turn.duration",
-        TURNS,
-        "How long a turn of a run takes.",
+        "How long a ticket was open when it was decided, or lapsed.",
     ),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use neuron_worker::{LogFormat, start_log};
+use neuron_worker::{LogFormat, Telling};
 
 mod advice;
 mod args;
@@ -31,13 +31,19 @@ fn main() -> ExitCode {
     neuron_worker::dispatch();
     let cli: Cli = neuron_worker::parse();
     let verbose = cli.global.verbose;
-    start_log(verbose.then_some(VERBOSE), LogFormat::Text);
+    let begun = Telling::begin(verbose.then_some(VERBOSE), LogFormat::Text);
+    let telling = begun.unwrap_or_else(|(telling, error)| {
+        note(&format!("no traces and metrics: {error}"));
+        telling
+    });
+    telling.say();
     let exit = run(cli).unwrap_or_else(|error| {
         if !error.is_broken_pipe() {
             error.lines(verbose).iter().for_each(|line| note(line));
         }
         error.exit()
     });
+    telling.end();
     exit.into()
 }
 

@@ -43,6 +43,9 @@ pub enum WorkerError {
     /// The working directory is gone.
     #[error("there is no working directory: change to one that exists")]
     WorkingDirectory(#[source] io::Error),
+    /// A variable for traces and metrics is wrong.
+    #[error(transparent)]
+    Telemetry(Box<dyn Error + Send + Sync>),
     /// The operating system does not tell of signals.
     #[error("the process cannot listen for signals: try again")]
     Signals(#[source] io::Error),

@@ -11,6 +11,7 @@ mod logging;
 mod program;
 mod sessions;
 mod settings;
+mod telling;
 mod waiting;
 
 pub use agents::ServedAgents;
@@ -20,7 +21,7 @@ pub use error::WorkerError;
 pub use health::{Health, serve_health};
 pub use interruption::Interruption;
 pub use life::Life;
-pub use logging::start_log;
 pub use neuron_sandbox::dispatch;
 pub use program::{Stop, listen, run, say};
 pub use settings::{LogFormat, Settings};
+pub use telling::Telling;

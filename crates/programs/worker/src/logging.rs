@@ -6,26 +6,26 @@ use std::{
 };
 
 use neuron_types::shown_json;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 use crate::LogFormat;
 
-/// Starts the log as `RUST_LOG` says, or as `default` does where that says nothing. Without either nothing is logged.
-/// A filter for `neuron` holds for every target that begins so.
-pub fn start_log(default: Option<&str>, format: LogFormat) {
+/// Returns what logs as `RUST_LOG` says, or as `default` does where that says nothing; `None` without either.
+pub(crate) fn layer(
+    default: Option<&str>,
+    format: LogFormat,
+) -> Option<Box<dyn Layer<Registry> + Send + Sync>> {
     let set = env::var("RUST_LOG").ok();
     let set = set.filter(|directives| !directives.trim().is_empty());
-    let Some(directives) = set.as_deref().or(default) else {
-        return;
-    };
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(directives))
-        .with_writer(io::stderr)
-        .with_ansi(false);
-    match format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().with_writer(|| ShownJson).init(),
-    }
+    let filter = EnvFilter::new(set.as_deref().or(default)?);
+    let log = fmt::layer().with_ansi(false);
+    Some(match format {
+        LogFormat::Text => log.with_writer(io::stderr).with_filter(filter).boxed(),
+        LogFormat::Json => {
+            let log = log.json().with_writer(|| ShownJson);
+            log.with_filter(filter).boxed()
+        }
+    })
 }
 
 /// Writes lines of JSON to standard error without what a terminal would obey. Each comes in one piece.

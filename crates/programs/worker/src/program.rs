@@ -8,12 +8,12 @@ use std::{
 
 use tokio::{net::TcpListener, sync::oneshot};
 
-use crate::{Interruption, LogFormat, WorkerError, start_log};
+use crate::{Interruption, LogFormat, Telling, WorkerError};
 
 /// What a worker logs where `RUST_LOG` says nothing.
 const LOG: &str = "warn,neuron=info";
 
-/// Starts the log, and serves until the future that `serve` is handed is done: at the first SIGTERM or Ctrl-C.
+/// Starts the log, and traces and metrics where the variables `OTEL_*` ask for them, and serves until the future that `serve` is handed is done: at the first SIGTERM or Ctrl-C.
 /// The second ends the process at once.
 ///
 /// `serve` runs in the calling thread, so it need not be `Send`.
@@ -24,7 +24,15 @@ pub fn run<S>(log_format: LogFormat, serve: impl FnOnce(Stop) -> S) -> ExitCode
 where
     S: Future<Output = Result<(), WorkerError>>,
 {
-    start_log(Some(LOG), log_format);
+    let telling = match Telling::begin(Some(LOG), log_format) {
+        Ok(telling) => telling,
+        Err((telling, error)) => {
+            telling.end();
+            error.report();
+            return error.exit();
+        }
+    };
+    telling.say();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -43,6 +51,7 @@ where
             serve(Box::pin(first(stopped))).await
         })
     });
+    telling.end();
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

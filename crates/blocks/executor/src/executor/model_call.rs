@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     EventSink, RateLimiter, StepScope,
-    watch::{attempt_trace::AttemptTrace, measured},
+    watch::{attempt_trace::AttemptTrace, measured, waiting::Waiting},
 };
 
 /// How many answers in a row may be malformed until the model is not asked again.
@@ -181,6 +181,7 @@ impl Executor {
             gen_ai.response.id = Empty,
             gen_ai.response.model = Empty,
             gen_ai.response.finish_reasons = Empty,
+            gen_ai.response.time_to_first_chunk = Empty,
             gen_ai.conversation.id = %scope.run_id,
             gen_ai.usage.cache_read.input_tokens = Empty,
             gen_ai.usage.cache_write.input_tokens = Empty,
@@ -250,17 +251,26 @@ impl Executor {
             .await?;
         let admission = match limiter {
             Some(limiter) => {
-                let since = Instant::now();
+                let waiting = Waiting::begin(name);
                 let turn = turn::await_turn(limiter, attempt, scope, request, longest_turn);
                 let admission = turn.await?;
-                measured::waited(name, since.elapsed());
+                drop(waiting);
                 Some(admission)
             }
             None => None,
         };
         let sink = self.watcher(scope);
         let mut used = TokenUsage::default();
-        let answer = tokens::answer(sink, scope, attempt, provider, request, &mut used).await;
+        let (start, mut first) = (Instant::now(), None);
+        let come = tokens::Come {
+            used: &mut used,
+            first: &mut first,
+        };
+        let answer = tokens::answer(sink, scope, attempt, provider, request, come).await;
+        if let Some(took) = first.map(|first: Instant| first.duration_since(start)) {
+            measured::first_chunk(self.agent_of(scope), request, name, took);
+            Span::current().record("gen_ai.response.time_to_first_chunk", took.as_secs_f64());
+        }
         if let Some(admission) = admission {
             match &answer {
                 Ok(response) => admission.answered(&response.usage),

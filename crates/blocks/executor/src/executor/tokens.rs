@@ -1,5 +1,7 @@
 //! Asking a model for its answer, piece by piece.
 
+use std::time::Instant;
+
 use futures::StreamExt as _;
 use neuron_types::{
     CompletionRequest, CompletionResponse, DynProvider, FailureKind, ProviderError, StepFailure,
@@ -11,18 +13,27 @@ use crate::{Delta, EventSink, StepScope, TokenDelta};
 
 const WHAT: &str = "the model call";
 
+/// What is known of an answer before it is whole.
+pub(crate) struct Come<'a> {
+    /// What the provider says of the tokens that it takes.
+    pub(crate) used: &'a mut TokenUsage,
+    /// When its first piece came.
+    pub(crate) first: &'a mut Option<Instant>,
+}
+
 /// Asks for the answer as a stream, so that a long one is not taken for none, and shows the sink its pieces.
 ///
 /// The answer is the stream's last event, which is what the provider would have answered in one piece. A stream
-/// that is dropped closes its connection. `used` becomes what the provider says meanwhile of the tokens that it takes.
+/// that is dropped closes its connection. `come` becomes what is known of it meanwhile.
 pub(crate) async fn answer(
     sink: Option<&dyn EventSink>,
     scope: &StepScope,
     attempt: &mut Attempt<'_>,
     provider: &dyn DynProvider,
     request: &CompletionRequest,
-    used: &mut TokenUsage,
+    come: Come<'_>,
 ) -> Result<CompletionResponse, StepFailure> {
+    let Come { used, first } = come;
     let mut emitter = sink.map(|sink| Emitter {
         sink,
         scope,
@@ -54,6 +65,7 @@ pub(crate) async fn answer(
             Some(StreamEvent::Error(error)) => return Err(failed(error, used)),
             Some(event) => {
                 has_begun = true;
+                first.get_or_insert_with(Instant::now);
                 attempt.goes_on();
                 if let StreamEvent::Usage(so_far) = &event {
                     used.clone_from(so_far);

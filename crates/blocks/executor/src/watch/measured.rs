@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    CompletionRequest, CompletionResponse, StepFailure, TokenUsage, ToolCall, ToolOutput,
+    CompletionRequest, CompletionResponse, FailureKind, StepFailure, TokenUsage, ToolCall,
+    ToolOutput,
 };
 use rust_decimal::prelude::ToPrimitive as _;
 
@@ -35,6 +36,14 @@ pub(crate) fn model_call(
         agent,
         tenant,
     );
+    if let Some(failure) = failure.filter(|failure| is_outage(failure.kind)) {
+        measure!(
+            counter.neuron.provider.outages = 1_u64,
+            gen_ai.provider.name = provider,
+            gen_ai.request.model = request.model,
+            error.r#type = failure.kind.as_str(),
+        );
+    }
     again(scope, "chat", agent);
     let spent = match result {
         Ok(answer) => Some((&answer.usage, answer.cost_usd)),
@@ -59,7 +68,7 @@ pub(crate) fn model_call(
     }
     if let Some(cost_usd) = cost_usd.and_then(|cost| cost.to_f64()) {
         measure!(
-            counter.neuron.cost = cost_usd,
+            histogram.neuron.cost = cost_usd,
             gen_ai.provider.name = provider,
             gen_ai.request.model = request.model,
             agent,
@@ -107,12 +116,20 @@ pub(crate) fn guard(guard: &str, point: &str, verdict: &str) {
     }
 }
 
-/// A request was let through that had waited for its turn.
-pub(crate) fn waited(provider: &str, waited: Duration) {
+/// A model began to answer.
+pub(crate) fn first_chunk(
+    agent: Option<&str>,
+    request: &CompletionRequest,
+    provider: &str,
+    took: Duration,
+) {
     if is_recording() {
         measure!(
-            histogram.neuron.limiter.wait = waited.as_secs_f64(),
+            histogram.gen_ai.client.operation.time_to_first_chunk = took.as_secs_f64(),
+            gen_ai.operation.name = "chat",
             gen_ai.provider.name = provider,
+            gen_ai.request.model = request.model,
+            agent,
         );
     }
 }
@@ -135,4 +152,16 @@ fn kinds(usage: &TokenUsage) -> impl Iterator<Item = (&'static str, u64)> {
         ("output", usage.output_tokens),
     ];
     kinds.into_iter().filter(|(_, tokens)| *tokens > 0)
+}
+
+/// Whether a failure is of the server, or of the way to it, and not of what was asked.
+const fn is_outage(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::RateLimited
+            | FailureKind::Overloaded
+            | FailureKind::Unavailable
+            | FailureKind::Network
+            | FailureKind::Timeout
+    )
 }

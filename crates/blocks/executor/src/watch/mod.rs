@@ -1,7 +1,9 @@
 //! What traces and metrics are told of runs.
 
 pub(crate) mod attempt_trace;
+pub(crate) mod client_span;
 pub(crate) mod measure;
 pub(crate) mod measured;
 pub(crate) mod notices;
 pub(crate) mod sampling;
+pub(crate) mod waiting;

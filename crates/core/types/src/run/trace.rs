@@ -40,6 +40,18 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
+    /// A span of a trace of one's own: the trace has this id, which is not 0. Whoever records decides by it whether it is
+    /// recorded.
+    #[must_use]
+    pub const fn new(trace: [u8; 16], span: NonZeroU64) -> Self {
+        Self {
+            trace,
+            span,
+            sampled: None,
+            state: None,
+        }
+    }
+
     /// Reads what a caller sent in the headers of these names. `None` for what is no `traceparent`: it is then as if there was
     /// none, as the standard has it. A state that is too long (512 bytes), or no header's text, is left out.
     #[must_use]
@@ -216,12 +228,7 @@ impl RunTrace<'_> {
         let span = first_eight(&self.hash(&[kind, of]));
         match self.given {
             Some(given) => given.clone().with_span(span),
-            None => TraceContext {
-                trace: self.own_trace(),
-                span,
-                sampled: None,
-                state: None,
-            },
+            None => TraceContext::new(self.own_trace(), span),
         }
     }
 

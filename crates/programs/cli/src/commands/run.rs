@@ -3,6 +3,7 @@
 use std::io;
 
 use neuron_config::OpenAgents;
+use neuron_executor::ClientSpan;
 use neuron_types::{Overrides, RunRequest};
 use tokio::task::spawn_blocking;
 
@@ -12,7 +13,7 @@ use crate::{
     questions::person::Person,
     runs::changes,
     runs::execution::{self, Means, Upcoming},
-    runs::order::Order,
+    runs::order::{Order, trace_around},
     runs::signals::Signals,
     runs::worker_source::WorkerSource,
     session::Session,
@@ -70,7 +71,9 @@ async fn start(
     let journal = session.journal().await?;
     let run_id = order.run_id.clone();
     let (stored, preamble) = order.take_session(session).await?;
+    let client = ClientSpan::begin(&agent.name, trace_around());
     let request = RunRequest {
+        trace: client.context(),
         origin: Some(changes::origin_here(overrides)),
         preamble,
         ..order.request(agent.clone(), Overrides::default())
@@ -80,6 +83,7 @@ async fn start(
     let claim = journal
         .claim_run(&directory, &run_id, request, EngineName::Local.as_str())
         .await;
+    drop(client);
     let claim = match (claim, &stored) {
         (Err(error), Some(stored)) => {
             stored.not_started(session, true).await?;

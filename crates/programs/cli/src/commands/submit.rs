@@ -1,15 +1,17 @@
 //! `neuron submit`
 
 use neuron_engine::RunHandle;
+use neuron_executor::ClientSpan;
 use neuron_types::{Overrides, RunPhase, RunRequest};
 use serde_json::json;
+use tracing::Instrument as _;
 
 use crate::{
     CliError, Exit,
     args::SubmitArgs,
     commands::wait,
     runs::follow::is_executing,
-    runs::order::Order,
+    runs::order::{Order, trace_around},
     runs::served::{Server, server_of},
     session::Session,
     terminal::output::note,
@@ -28,14 +30,20 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     // What the agent is, its worker knows.
     let run_id = order.run_id.clone();
     let (stored, preamble) = order.take_session(session).await?;
+    let client = ClientSpan::begin(agent, trace_around());
     let request = RunRequest {
         preamble,
+        trace: client.context(),
         ..order.request(agent, overrides)
     };
     if args.wait {
         note(&format!("run {run_id}: agent {}", shown::line(agent)));
     }
-    let run = match (RunHandle::start(opened, run_id, request).await, &stored) {
+    let started = RunHandle::start(opened, run_id, request)
+        .instrument(client.span().clone())
+        .await;
+    drop(client);
+    let run = match (started, &stored) {
         (Err(error), Some(stored)) => {
             let is_refused = error.is_run_exists() || error.is_rejected();
             stored.not_started(session, is_refused).await?;

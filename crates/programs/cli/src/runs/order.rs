@@ -1,7 +1,10 @@
 //! What a new run is to do.
 
+use std::env;
+
 use neuron_types::{
     AgentRef, Conversation, InvalidRunId, Message, Overrides, RunId, RunRequest, RunTags,
+    TraceContext,
 };
 use uuid::Uuid;
 
@@ -72,6 +75,13 @@ impl Order {
             ..RunRequest::new(agent, self.prompt)
         }
     }
+}
+
+/// Returns what the command is a part of in a distributed trace, as whoever started it says in the variables `TRACEPARENT` and
+/// `TRACESTATE`; `None` if they say nothing.
+pub(crate) fn trace_around() -> Option<TraceContext> {
+    let parent = env::var("TRACEPARENT").ok()?;
+    TraceContext::from_headers(&parent, env::var("TRACESTATE").ok().as_deref())
 }
 
 /// An id that no other machine makes.
