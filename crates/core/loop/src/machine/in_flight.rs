@@ -41,7 +41,7 @@ impl AgentMachine {
     /// How many agents start now.
     pub(crate) fn starting_agents(&self) -> usize {
         self.due()
-            .filter(|slot| self.starts(slot).is_some())
+            .filter(|slot| slot.state == CallState::Ready && self.starts(slot).is_some())
             .count()
     }
 

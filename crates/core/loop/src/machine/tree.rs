@@ -15,7 +15,7 @@ use crate::{
     AgentMachine,
     machine::{
         batch::ends_run,
-        call::{CallEvent, is_delegated, is_open},
+        call::{CallEvent, is_delegated, is_open, is_running},
         leases::part_for,
     },
 };
@@ -160,7 +160,9 @@ impl AgentMachine {
         leased: &Pooled<Amount>,
         now: DateTime<Utc>,
     ) {
-        let Some(slot) = self.state.calls.get(index) else {
+        // Guards may look at the call first, or it is found out what it would do.
+        let slot = self.state.calls.get(index);
+        let Some(slot) = slot.filter(|slot| is_running(&slot.state)) else {
             return;
         };
         let Some(agent) = self.starts(slot) else {
