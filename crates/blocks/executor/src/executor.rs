@@ -48,6 +48,7 @@ mod guarded_call;
 mod guards;
 mod hooks;
 mod judge;
+mod judges;
 mod model_call;
 mod of_step;
 mod outcome;

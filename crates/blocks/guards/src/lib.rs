@@ -3,6 +3,7 @@
 mod command;
 mod finder;
 mod hook;
+mod model;
 mod process;
 mod scope;
 mod secrets;
@@ -13,6 +14,7 @@ mod urls;
 pub use self::{
     command::CommandGuard,
     hook::CommandHook,
+    model::ModelGuard,
     process::Program,
     text_guard::{InvalidPattern, InvalidSchema, TextGuard},
     then::Then,

@@ -247,13 +247,15 @@ impl Outcome {
         ))
     }
 
-    /// Returns it with what the attempts used and cost that failed before. Only model calls use anything.
+    /// Returns it with what the attempts used and cost that failed before. Only calls of models use anything.
     #[must_use]
-    pub fn with_spent_before(mut self, spent: Option<Box<Spent>>) -> Self {
-        if let Self::Model(response) | Self::Summary(response) = &mut self {
-            response.spent_before = Spent::sum(spent, response.spent_before.take());
+    pub fn with_spent_before(self, spent: Option<Box<Spent>>) -> Self {
+        match self {
+            Self::Model(response) => Self::Model(Box::new(response.with_spent_before(spent))),
+            Self::Summary(response) => Self::Summary(Box::new(response.with_spent_before(spent))),
+            Self::Guard(said) => Self::Guard(said.with_spent(spent)),
+            other => other,
         }
-        self
     }
 }
 

@@ -49,14 +49,17 @@ pub use error::hook::HookError;
 pub use error::kind::FailureKind;
 pub use error::provider::ProviderError;
 pub use error::tool::ToolError;
+pub use guard::error::GuardError;
 pub use guard::guarded::{GuardEnd, GuardNote, Guarded};
 pub use guard::guardrail::{
     GuardrailResult, InputGuard, InputGuardrail, OutputGuard, OutputGuardrail,
 };
+pub use guard::judge::{Judge, JudgeCall, JudgeSpec};
 pub use guard::point::GuardPoint;
 pub use guard::request::{GuardOutcome, GuardRequest};
 pub use guard::spec::GuardSpec;
-pub use guard::traits::{Guard, GuardError, GuardSubject};
+pub use guard::subject::GuardSubject;
+pub use guard::traits::Guard;
 pub use guard::verdict::GuardVerdict;
 pub use hex::hex;
 pub use hook::{Hook, HookAction, HookEvent};

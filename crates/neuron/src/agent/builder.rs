@@ -7,8 +7,8 @@ use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardPoint,
-    GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard,
+    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardSpec,
+    Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard,
     OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -294,12 +294,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// Adds a guard behind those that are there: it looks at what goes into runs, through them and out of them. One of the
     /// same name is replaced.
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
-        let points = GuardPoint::ALL.into_iter();
-        let spec = GuardSpec {
-            name: guard.name().to_owned(),
-            at: points.filter(|point| guard.looks_at(*point)).collect(),
-            settings: String::new(),
-        };
+        let spec = GuardSpec::of(&guard);
         let guards = &mut self.spec.guards;
         match guards.iter_mut().find(|old| old.name == spec.name) {
             Some(old) => *old = spec,

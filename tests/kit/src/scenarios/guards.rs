@@ -20,6 +20,7 @@ fn guarded() -> AgentSpec {
             name: guard::NAME.to_owned(),
             at: GuardPoint::ALL.into(),
             settings: String::new(),
+            judge: None,
         }],
         parallel_tools: false,
         ..agent()

@@ -32,9 +32,9 @@ impl Guards {
             return Ok(GuardedCall::Made(None));
         }
         let guarded = attempt
-            .part(self.call(&call.name, input))
+            .part(self.call(&call.name, input, None))
             .await
-            .map_err(|cut| cut.into_failure("a guard of the tool call"))?;
+            .map_err(|cut| cut.into_failure("a guard of the tool call"))??;
         if let Some(failure) = guarded.tripped() {
             return Err(failure);
         }

@@ -9,11 +9,12 @@ use neuron_types::{
     with_causes,
 };
 use serde_json::Value;
-use tracing::{Instrument as _, field::Empty, info_span};
+use tracing::{Instrument as _, Span, field::Empty, info_span};
 
 use super::{
     attempt::panic_text,
     hooks::{Hooks, ToolVerdict},
+    judges::{Judges, failed},
 };
 use crate::watch::measured;
 
@@ -45,17 +46,20 @@ impl Guards {
         &self,
         hooks: &Hooks,
         request: &GuardRequest,
+        judges: &mut Judges<'_>,
     ) -> Result<GuardOutcome, StepFailure> {
         match request {
-            GuardRequest::Input { texts } => {
+            GuardRequest::Input { texts, .. } => {
                 let mut all = Vec::with_capacity(texts.len());
                 for text in texts {
                     let subject = GuardSubject::new(GuardPoint::Input, text);
-                    all.push(self.look(subject).await);
+                    all.push(self.look(subject, Some(judges)).await?);
                 }
                 Ok(GuardOutcome::Input(all))
             }
-            GuardRequest::Call { call, hooks: asked } => {
+            GuardRequest::Call {
+                call, hooks: asked, ..
+            } => {
                 let before = match asked {
                     true => Self::of_hooks(hooks, call).await?,
                     false => Guarded::default(),
@@ -66,7 +70,7 @@ impl Guards {
                 let changed = before.replaced.as_deref();
                 let changed = changed.and_then(|text| serde_json::from_str(text).ok());
                 let input = changed.as_ref().unwrap_or(&call.input);
-                let said = self.call(&call.name, input).await;
+                let said = self.call(&call.name, input, Some(judges)).await?;
                 Ok(GuardOutcome::Call(before.and_then(said)))
             }
         }
@@ -89,15 +93,24 @@ impl Guards {
         Ok(guarded)
     }
 
-    /// What they say of the call of a tool. What takes the place of its arguments is a JSON object.
-    pub(crate) async fn call(&self, tool: &str, input: &Value) -> Guarded {
+    /// What they say of the call of a tool. What takes the place of its arguments is a JSON object. Without `judges` no model is
+    /// asked: they have been, in the step before.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        input: &Value,
+        mut judges: Option<&mut Judges<'_>>,
+    ) -> Result<Guarded, StepFailure> {
         let mut guarded = Guarded::default();
         let mut input = input.clone();
         for guard in self.at(GuardPoint::Call) {
             let text = input.to_string();
             let subject = GuardSubject::new(GuardPoint::Call, &text);
             let subject = subject.of_tool(tool).with_input(&input);
-            let mut verdict = ask(guard, subject).await;
+            if guard.judge().is_some() && judges.is_none() {
+                continue;
+            }
+            let mut verdict = verdict(guard, subject, &guarded, judges.as_deref_mut()).await?;
             if let GuardVerdict::Replace { with, .. } = &verdict {
                 match serde_json::from_str::<Value>(with) {
                     Ok(changed @ Value::Object(_)) => input = changed,
@@ -110,19 +123,24 @@ impl Guards {
             }
             guarded.take(guard.name(), verdict);
         }
-        guarded
+        Ok(guarded)
     }
 
     /// What they say of a text.
-    async fn look(&self, subject: GuardSubject<'_>) -> Guarded {
+    async fn look(
+        &self,
+        subject: GuardSubject<'_>,
+        mut judges: Option<&mut Judges<'_>>,
+    ) -> Result<Guarded, StepFailure> {
         let mut guarded = Guarded::default();
         for guard in self.at(subject.point) {
             let left = guarded.replaced.clone();
             let text = left.as_deref().unwrap_or(subject.text);
-            let verdict = ask(guard, subject.of_text(text)).await;
+            let subject = subject.of_text(text);
+            let verdict = verdict(guard, subject, &guarded, judges.as_deref_mut()).await?;
             guarded.take(guard.name(), verdict);
         }
-        guarded
+        Ok(guarded)
     }
 
     fn at(&self, point: GuardPoint) -> impl Iterator<Item = &dyn Guard> {
@@ -145,7 +163,7 @@ impl Guards {
                 continue;
             };
             let subject = GuardSubject::new(GuardPoint::Result, text).of_tool(tool);
-            let said = self.look(subject).await;
+            let said = self.look(subject, None).await?;
             if let Some(with) = &said.replaced {
                 text.clone_from(with);
             }
@@ -154,7 +172,7 @@ impl Guards {
         if let Some(structured) = &output.structured_content {
             let text = structured.to_string();
             let subject = GuardSubject::new(GuardPoint::Result, &text).of_tool(tool);
-            all = all.and_then(self.look(subject).await);
+            all = all.and_then(self.look(subject, None).await?);
         }
         if let Some(failure) = all.tripped() {
             return Err(failure);
@@ -180,7 +198,7 @@ impl Guards {
             return Ok(());
         }
         let subject = GuardSubject::new(GuardPoint::Output, &text);
-        let mut said = self.look(subject).await;
+        let mut said = self.look(subject, None).await?;
         if let Some(failure) = said.tripped() {
             return Err(failure);
         }
@@ -196,15 +214,39 @@ impl Guards {
     }
 }
 
-/// One guard's verdict. Whatever else becomes of it is what it says that its failures mean.
-async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
-    let span = info_span!(
+/// One guard's verdict, or that of the model that it has asked. What is blocked already is shown to no model.
+async fn verdict(
+    guard: &dyn Guard,
+    subject: GuardSubject<'_>,
+    before: &Guarded,
+    judges: Option<&mut Judges<'_>>,
+) -> Result<GuardVerdict, StepFailure> {
+    let (Some(judge), Some(judges)) = (guard.judge(), judges) else {
+        return Ok(ask(guard, subject).await);
+    };
+    if matches!(before.end, GuardEnd::Block(_) | GuardEnd::Trip(_)) {
+        return Ok(GuardVerdict::Pass);
+    }
+    let span = span_of(guard, subject.point);
+    let asked = judges.ask(guard, judge, subject);
+    let verdict = asked.instrument(span.clone()).await?;
+    span.record("result", verdict.as_str());
+    Ok(verdict)
+}
+
+fn span_of(guard: &dyn Guard, point: GuardPoint) -> Span {
+    info_span!(
         "guardrail_check",
         otel.name = format!("guardrail_check {}", guard.name()),
         guardrail_name = guard.name(),
-        point = subject.point.as_str(),
+        point = point.as_str(),
         result = Empty,
-    );
+    )
+}
+
+/// One guard's verdict. Whatever else becomes of it is what it says that its failures mean.
+async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
+    let span = span_of(guard, subject.point);
     let checked = AssertUnwindSafe(async { guard.check(subject).await }).catch_unwind();
     let timeout = guard.timeout();
     let answer = tokio::time::timeout(timeout, checked.instrument(span.clone())).await;
@@ -223,9 +265,4 @@ async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
     span.record("result", verdict.as_str());
     measured::guard(guard.name(), subject.point.as_str(), verdict.as_str());
     verdict
-}
-
-/// Why something does not go on that a guard could not say anything about.
-fn failed(guard: &dyn Guard, why: &str) -> String {
-    format!("the guard {} failed: {why}", guard.name())
 }

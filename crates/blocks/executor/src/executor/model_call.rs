@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, GuardPoint,
     HookEvent, Spent, StepFailure, StopReason, TokenUsage,
@@ -14,6 +15,7 @@ use super::{
     attempt::Attempt,
     failed_models::FailedModels,
     fitted::{Listed, fitted, holds_foreign, left_out, was_answered_by_several},
+    judges::AskModel,
     list, record_failure, step_span, tokens, turn,
 };
 use crate::{
@@ -363,7 +365,18 @@ impl Executor {
     }
 }
 
-/// Whether a call is for a turn's answer, and not one of a context strategy.
+impl AskModel for Executor {
+    fn ask_judge<'a>(
+        &'a self,
+        scope: &'a StepScope,
+        request: &'a CompletionRequest,
+        longest_turn: Duration,
+    ) -> BoxFuture<'a, Result<CompletionResponse, StepFailure>> {
+        Box::pin(self.ask(scope, request, longest_turn))
+    }
+}
+
+/// Whether a call is for a turn's answer, and not one of a context strategy or of a judge.
 fn answers_turn(scope: &StepScope) -> bool {
     scope.step.position == 0
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty};
 
-use super::{Executor, Inner, attempt::Attempt, record_failure, step_span, verify};
+use crate::StepScope;
 use crate::{StepScope, watch::attempt_trace::AttemptTrace};
+use super::{Executor, Inner, attempt::Attempt, record_failure, step_span, verify, judges::Judges};
 
 impl Executor {
     /// Does what a run asks for: one attempt. The outcome is of the effect's kind.
@@ -48,8 +49,14 @@ impl Executor {
                     let Inner { guards, hooks, .. } = executor.inner.as_ref();
                     guards.check(&scope.guards)?;
                     let attempt = Attempt::start(scope, Duration::MAX);
-                    let looked = attempt.part(guards.answer(hooks, asked)).await;
-                    looked.map_err(|cut| cut.into_failure("the guards"))?
+                    let mut judges = Judges::new(&executor, scope, asked.judges());
+                    let looked = attempt.part(guards.answer(hooks, asked, &mut judges)).await;
+                    let looked = looked.map_err(|cut| cut.into_failure("the guards"));
+                    let spent = judges.into_spent();
+                    match looked.and_then(|looked| looked) {
+                        Ok(said) => Ok(said.with_spent(spent)),
+                        Err(failure) => Err(failure.with_spent(spent)),
+                    }
                 };
                 self.find_out(scope, effect, look).await.map(Outcome::Guard)
             }
@@ -81,7 +88,7 @@ impl Executor {
         }
     }
 
-    /// Does what calls no model and no tool, as the executor of the step's agent does it.
+    /// Does what calls no tool, and no model but those of judges, as the executor of the step's agent does it.
     async fn find_out<T>(
         &self,
         scope: &StepScope,

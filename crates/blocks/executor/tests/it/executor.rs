@@ -4,6 +4,7 @@ mod fallbacks;
 mod grants;
 mod handoffs;
 mod hooks;
+mod judges;
 mod malformed;
 mod model;
 mod outcomes;

@@ -11,6 +11,7 @@
 mod calls;
 mod commands;
 mod hooks;
+mod models;
 mod scripts;
 mod secrets;
 mod texts;

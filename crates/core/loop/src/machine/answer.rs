@@ -105,14 +105,19 @@ impl AgentMachine {
     fn call_again(&mut self, failure: StepFailure, now: DateTime<Utc>) {
         let turn = self.state.turn;
         self.emit(RunEvent::TurnEnded { turn });
-        let again = self.state.budget.again.saturating_add(1);
-        self.state.budget.again = again;
-        if again > MOST_AGAIN {
-            self.state.budget.again = 0;
+        if !self.tries_again() {
             return self.give_up(FailureKind::Unavailable, failure.message, now);
         }
         self.state.turns_again = self.state.turns_again.saturating_add(1);
         self.begin_turn(now);
+    }
+
+    /// Counts a call that came to nothing for want of something put aside. Returns whether it is made again.
+    pub(crate) fn tries_again(&mut self) -> bool {
+        let again = self.state.budget.again.saturating_add(1);
+        let is_made = again <= MOST_AGAIN;
+        self.state.budget.again = if is_made { again } else { 0 };
+        is_made
     }
 
     /// Tells what was left out of the request and not told yet.
@@ -269,6 +274,8 @@ impl AgentMachine {
         for index in self.positions(is_unguarded) {
             if let Some(refusal) = self.refusal(index) {
                 self.refuse_call(index, &refusal);
+            } else {
+                self.hold_for_call(index);
             }
         }
         self.settle(now);
@@ -411,6 +418,7 @@ fn pending_calls(content: &[ContentBlock], state: &CallState) -> Vec<PendingCall
             rounds: 0,
             state: state.clone(),
             in_flight: None,
+            held: None,
         })
         .collect()
 }

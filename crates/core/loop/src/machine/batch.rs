@@ -217,7 +217,10 @@ impl AgentMachine {
         self.leave_answer();
         if is_held && is_made {
             // The call is made once more, in a turn of its own: there has to be room for it.
-            self.state.turns_again = self.state.turns_again.saturating_add(1);
+            match self.state.stage {
+                Stage::GuardInput => self.left_finding(),
+                _ => self.state.turns_again = self.state.turns_again.saturating_add(1),
+            }
             self.begin_turn(now);
         }
         self.verify_again();

@@ -50,7 +50,9 @@ impl AgentMachine {
         }
         // Before anything else is said, and before another agent reads them.
         if self.has_unguarded() {
-            self.state.stage = Stage::GuardInput;
+            if self.hold_for_messages(now) {
+                self.state.stage = Stage::GuardInput;
+            }
             return;
         }
         if self.state.handover.is_some() || self.state.upgrade.is_some() {

@@ -100,7 +100,7 @@ impl AgentMachine {
         answered.plus(state.budget.reserved).plus(tree.reserved)
     }
 
-    /// What is given out: to the model call of the turn, and to the runs below that are open.
+    /// What is given out: to the model call of the turn, to judges, and to the runs below that are open.
     pub(crate) fn given(&self) -> Amount {
         let held = self.state.budget.held.map(|held| held.all());
         let children = self
@@ -109,7 +109,8 @@ impl AgentMachine {
             .children
             .iter()
             .map(|child| child.leased.own);
-        let given = held.into_iter().chain(children);
+        let judges = self.held_for_calls();
+        let given = held.into_iter().chain(judges).chain(children);
         given.fold(Amount::ZERO, Amount::plus)
     }
 
@@ -123,13 +124,25 @@ impl AgentMachine {
         allowance.without(self.committed())
     }
 
+    /// Whether anything bounds what model calls use.
+    pub(crate) fn is_bounded(&self) -> bool {
+        !self.bound().is_unbounded() || self.pool().is_some()
+    }
+
     /// Whether there is room for the model call of the next turn.
     pub(crate) fn room(&self) -> Room {
-        let (own, leased, pool) = (self.limited(), self.granted(), self.pool());
-        if own.and(leased).is_unbounded() && pool.is_none() {
+        match self.is_bounded() {
+            true => self.room_for(&self.next_call()),
+            false => Room::Unbounded,
+        }
+    }
+
+    /// Whether there is room for a model call of this size.
+    pub(crate) fn room_for(&self, call: &CallSize) -> Room {
+        if !self.is_bounded() {
             return Room::Unbounded;
         }
-        let call = self.next_call();
+        let (own, leased, pool) = (self.limited(), self.granted(), self.pool());
         let committed = self.committed();
         if let Some(lack) = call.short_of(own, committed, call.least) {
             return Room::Short(lack.of_own(Source::Limit));
@@ -249,10 +262,18 @@ impl AgentMachine {
 
     /// What the dearest of the models of a request costs; `None` where one's price is not known.
     fn rate_of(&self, head: &RequestHead) -> Option<ModelRate> {
+        self.dearest_of(head.models())
+    }
+
+    /// What the dearest of these models costs; `None` where one's price is not known.
+    pub(crate) fn dearest_of(
+        &self,
+        models: impl Iterator<Item = impl AsRef<str>>,
+    ) -> Option<ModelRate> {
         let agent = &self.state.agent;
-        let rates = head.models().map(|model| {
+        let rates = models.map(|model| {
             let mut known = agent.rates.iter();
-            known.find(|rate| rate.model == model)
+            known.find(|rate| rate.model == model.as_ref())
         });
         rates
             .collect::<Option<Vec<_>>>()?
@@ -321,7 +342,7 @@ impl AgentMachine {
         }
     }
 
-    fn charge(&mut self, attempts: u32, charged: Amount) {
+    pub(crate) fn charge(&mut self, attempts: u32, charged: Amount) {
         let turn = self.state.turn;
         self.state.budget.reserved = self.state.budget.reserved.plus(charged);
         self.charge_to_pool(charged);
@@ -334,15 +355,15 @@ impl AgentMachine {
 }
 
 /// How large a model call may be.
-struct CallSize {
+pub(crate) struct CallSize {
     /// The most tokens that its request has.
-    input: u64,
+    pub(crate) input: u64,
     /// The fewest tokens of an answer that it is worth.
-    least: u64,
+    pub(crate) least: u64,
     /// The most tokens that its answer may have.
-    most: u64,
+    pub(crate) most: u64,
     /// What they cost, where that is known.
-    rate: Option<ModelRate>,
+    pub(crate) rate: Option<ModelRate>,
 }
 
 impl CallSize {

@@ -32,7 +32,17 @@ impl AgentMachine {
             }
             _ => None,
         };
+        let is_unguarded = state == CallState::Unguarded;
+        // What guards said of it has been settled before, if they said anything.
+        let left = slot.held.take_if(|_| state != CallState::Guarding);
+        let was_asked = slot.state == CallState::Guarding;
         slot.state = state;
+        if let Some(held) = left.filter(|_| was_asked) {
+            self.charge(1, held.amount);
+        }
+        if is_unguarded {
+            self.hold_for_call(index);
+        }
         true
     }
 

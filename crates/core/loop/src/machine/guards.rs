@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     Asking, Choice, ContentItem, Doubted, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest,
-    Guarded, HaltReason, Message, Pending, PendingCall, RunError, RunEvent, Stage, Step,
+    Guarded, HaltReason, Message, Pending, PendingCall, RunError, RunEvent, Spent, Stage, Step,
     StepFailure, TicketKind, ToolOutput,
 };
 use serde_json::Value;
@@ -53,22 +53,33 @@ impl AgentMachine {
         messages.saturating_sub(count)..messages
     }
 
+    /// The texts of these messages.
+    pub(crate) fn unguarded_texts(&self) -> Vec<String> {
+        let messages = self.messages().get(self.unguarded()).unwrap_or_default();
+        messages.iter().map(Message::text).collect()
+    }
+
     /// The step in which guards look at messages.
     pub(crate) fn input_guarding(&self) -> Step {
-        let messages = self.messages().get(self.unguarded()).unwrap_or_default();
-        let texts = messages.iter().map(Message::text).collect();
         let mut options = self.own_call(self.next_own_call(), GUARDING);
         options.guards = self.state.agent.names_of_guards(&[GuardPoint::Input]);
-        Step::new(Effect::Guard(GuardRequest::Input { texts }), options)
+        options.held = self.state.budget.held;
+        let request = GuardRequest::Input {
+            texts: self.unguarded_texts(),
+            judges: self.judges_of_messages(),
+        };
+        Step::new(Effect::Guard(request), options)
     }
 
     /// The step at this position in which guards and hooks look at a call.
     pub(crate) fn guarding_of(&self, slot: &PendingCall, position: u32) -> Step {
         let mut options = self.finding_out(&slot.call, position, GUARDING);
         options.guards = self.state.agent.names_of_guards(&[GuardPoint::Call]);
+        options.held = slot.held;
         let request = GuardRequest::Call {
             call: Box::new(slot.call.clone()),
             hooks: self.state.agent.hooks_calls,
+            judges: self.judges_of_call(slot),
         };
         Step::new(Effect::Guard(request), options)
     }
@@ -96,14 +107,21 @@ impl AgentMachine {
     /// Guards have looked at the newest messages.
     pub(crate) fn input_guarded(
         &mut self,
+        spent: Option<&Spent>,
         result: Result<Vec<Guarded>, StepFailure>,
         now: DateTime<Utc>,
     ) {
+        let held = self.state.budget.held.take();
+        self.judged(GuardPoint::Input, None, held, spent);
         self.leave_answer();
         self.left_finding();
         self.state.stage = Stage::ReviewContext;
         let guarded = match result {
             Ok(guarded) => guarded,
+            // Nothing was put aside for another attempt, and may be now.
+            Err(failure) if failure.kind == FailureKind::OutOfBudget && self.tries_again() => {
+                return self.begin_turn(now);
+            }
             Err(failure) => return self.give_up(failure.kind, failure.message, now),
         };
         let places = self.unguarded();
@@ -111,6 +129,7 @@ impl AgentMachine {
             let message = "guards did not look at all messages".to_owned();
             return self.fail(FailureKind::Internal, message, now);
         }
+        self.state.budget.again = 0;
         self.state.unguarded = 0;
         let mut doubted = Vec::new();
         for (message, guarded) in places.zip(guarded) {
@@ -143,9 +162,14 @@ impl AgentMachine {
     pub(crate) fn call_guarded(
         &mut self,
         index: usize,
+        spent: Option<&Spent>,
         result: Result<Guarded, StepFailure>,
         now: DateTime<Utc>,
     ) {
+        if let Some(slot) = self.state.calls.get_mut(index) {
+            let (held, id) = (slot.held.take(), slot.call.id.clone());
+            self.judged(GuardPoint::Call, Some(id), held, spent);
+        }
         if self.state.ending.is_some() {
             self.call(index, CallEvent::Left);
             return;

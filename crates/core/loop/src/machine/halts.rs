@@ -211,7 +211,7 @@ impl AgentMachine {
     fn wanted(&self) -> Option<Amount> {
         match self.state.budget.requests.first() {
             Some(request) => Some(self.left_of(self.limited()).lacking(request.need.own)),
-            None => match self.room() {
+            None => match self.next_room() {
                 Room::Short(shortage) => Some(shortage.need.own),
                 Room::Unbounded | Room::For(_) => None,
             },

@@ -222,16 +222,26 @@ impl AgentMachine {
                 self.definition_found(Ok(found), now);
             }
             (Purpose::Definition, Err(failure)) => self.definition_found(Err(failure), now),
-            (Purpose::Input, Ok(Outcome::Guard(GuardOutcome::Input(guarded)))) => {
-                self.input_guarded(Ok(guarded), now);
+            (Purpose::Input, Ok(Outcome::Guard(said @ GuardOutcome::Input(_)))) => {
+                let spent = said.spent();
+                if let GuardOutcome::Input(guarded) = said {
+                    self.input_guarded(spent.as_deref(), Ok(guarded), now);
+                }
             }
-            (Purpose::Input, Err(failure)) => self.input_guarded(Err(failure), now),
+            (Purpose::Input, Err(failure)) => {
+                let spent = failure.spent.clone();
+                self.input_guarded(spent.as_deref(), Err(failure), now);
+            }
             (
                 Purpose::Call(index, CallState::Guarding),
                 Ok(Outcome::Guard(GuardOutcome::Call(guarded))),
-            ) => self.call_guarded(index, Ok(guarded), now),
+            ) => {
+                let spent = guarded.spent.clone();
+                self.call_guarded(index, spent.as_deref(), Ok(guarded), now);
+            }
             (Purpose::Call(index, CallState::Guarding), Err(failure)) => {
-                self.call_guarded(index, Err(failure), now);
+                let spent = failure.spent.clone();
+                self.call_guarded(index, spent.as_deref(), Err(failure), now);
             }
             (Purpose::Decision, Ok(Outcome::Verify(outcome))) => {
                 self.decided(position, outcome, now)?;

@@ -384,7 +384,7 @@ impl AgentMachine {
 
     /// Goes on with the model call that waited for more.
     fn take_grant(&mut self, refused: Option<String>, now: DateTime<Utc>) {
-        match (refused, self.room()) {
+        match (refused, self.next_room()) {
             (Some(reason), Room::Short(shortage)) if shortage.source == Source::Above => {
                 let error = RunError {
                     kind: FailureKind::OutOfBudget,
@@ -447,7 +447,7 @@ impl AgentMachine {
             // What was asked before is not waited for any more: it would be due at once.
             lease.asked_at = None;
         }
-        match self.room() {
+        match self.next_room() {
             Room::Short(shortage) if self.waits_for_grant() => {
                 self.ask_above(None, shortage.need, shortage.want, now);
             }

@@ -57,7 +57,9 @@ impl AgentMachine {
         let children = self.state.tree.children.iter();
         let leased = children.filter_map(|child| child.leased.pools.get(pool).copied());
         let held = held.map(|held| held.all());
-        let all = used.into_iter().chain(held).chain(leased);
+        let judges = self.held_for_calls();
+        let judges = judges.filter(|_| self.pool() == Some(pool));
+        let all = used.into_iter().chain(held).chain(judges).chain(leased);
         all.fold(Amount::ZERO, Amount::plus)
     }
 

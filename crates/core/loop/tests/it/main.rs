@@ -17,6 +17,7 @@ mod first_tool;
 mod halts;
 mod handoffs;
 mod inquiries;
+mod judges;
 mod machine;
 mod order;
 mod previews;

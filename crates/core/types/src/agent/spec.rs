@@ -263,13 +263,19 @@ impl AgentSpec {
         Arc::make_mut(&mut self.head)
     }
 
-    /// Returns the models that its runs call, each as `provider/model`: those that answer, and those that summarise.
+    /// Returns the models that its runs call, each as `provider/model`: those that answer, those that summarise, and
+    /// those that judge.
     pub fn models(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let summarising = self.context.rules.iter().filter_map(|rule| match rule {
             ContextRule::Summarize { model, .. } => model.as_deref().map(Cow::Borrowed),
             _ => None,
         });
-        self.head.models().chain(summarising)
+        let judges = self
+            .guards
+            .iter()
+            .filter_map(|guard| guard.judge.as_deref());
+        let judging = judges.map(|judge| Cow::Borrowed(judge.model.as_str()));
+        self.head.models().chain(summarising).chain(judging)
     }
 
     /// Returns the names of the guards of its runs that look here.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureKind, GuardVerdict, StepFailure};
+use crate::{FailureKind, GuardVerdict, Spent, StepFailure};
 
 /// What came of the guards that looked at one thing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,9 @@ pub struct Guarded {
     /// Whether it goes on.
     #[serde(skip_serializing_if = "GuardEnd::is_pass")]
     pub end: GuardEnd,
+    /// What models used and cost that judges had asked in the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Box<Spent>>,
 }
 
 /// What one guard said.
@@ -100,6 +103,7 @@ impl Guarded {
         self.notes.extend(then.notes);
         self.replaced = then.replaced.or(self.replaced);
         self.end = self.end.and(then.end);
+        self.spent = Spent::sum(self.spent, then.spent);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GuardPoint, Guarded, ToolCall};
+use crate::{GuardPoint, Guarded, JudgeCall, Spent, ToolCall};
 
 /// What guards are asked in a step of their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,6 +12,9 @@ pub enum GuardRequest {
     Input {
         /// The texts, in order.
         texts: Vec<String>,
+        /// The judges among them that may ask their models.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        judges: Vec<JudgeCall>,
     },
     /// What they say of a call.
     Call {
@@ -20,6 +23,9 @@ pub enum GuardRequest {
         /// Whether hooks are asked, too, and before them.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         hooks: bool,
+        /// The judges among them that may ask their models.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        judges: Vec<JudgeCall>,
     },
 }
 
@@ -30,6 +36,14 @@ impl GuardRequest {
         match self {
             Self::Input { .. } => GuardPoint::Input,
             Self::Call { .. } => GuardPoint::Call,
+        }
+    }
+
+    /// Returns the judges that may ask their models.
+    #[must_use]
+    pub fn judges(&self) -> &[JudgeCall] {
+        match self {
+            Self::Input { judges, .. } | Self::Call { judges, .. } => judges,
         }
     }
 
@@ -51,4 +65,30 @@ pub enum GuardOutcome {
     Input(Vec<Guarded>),
     /// Of a call.
     Call(Guarded),
+}
+
+impl GuardOutcome {
+    /// Returns what the models of judges used and cost.
+    #[must_use]
+    pub fn spent(&self) -> Option<Box<Spent>> {
+        let all = match self {
+            Self::Input(all) => all.as_slice(),
+            Self::Call(guarded) => std::slice::from_ref(guarded),
+        };
+        let spent = all.iter().map(|guarded| guarded.spent.clone());
+        spent.fold(None, Spent::sum)
+    }
+
+    /// Returns it with what models of judges used and cost beside what it says.
+    #[must_use]
+    pub fn with_spent(mut self, spent: Option<Box<Spent>>) -> Self {
+        let first = match &mut self {
+            Self::Input(all) => all.first_mut(),
+            Self::Call(guarded) => Some(guarded),
+        };
+        if let Some(first) = first {
+            first.spent = Spent::sum(spent, first.spent.take());
+        }
+        self
+    }
 }

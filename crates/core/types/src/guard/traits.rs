@@ -1,61 +1,14 @@
 //! A guard: what checks what goes into a run, through it and out of it.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::{GuardPoint, GuardVerdict, WasmBoxedFuture, WasmCompatSend, WasmCompatSync};
+use crate::{
+    GuardError, GuardPoint, GuardSubject, GuardVerdict, Judge, WasmBoxedFuture, WasmCompatSend,
+    WasmCompatSync,
+};
 
 /// How long a guard may take, where it says nothing else.
 const AT_MOST: Duration = Duration::from_secs(10);
-
-/// What a guard is shown.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct GuardSubject<'a> {
-    /// Where in the run it is.
-    pub point: GuardPoint,
-    /// The tool whose call or result it is.
-    pub tool: Option<&'a str>,
-    /// The text: of a message, a result or an answer, or the arguments of a call as JSON.
-    pub text: &'a str,
-    /// The arguments of a call.
-    pub input: Option<&'a Value>,
-}
-
-impl<'a> GuardSubject<'a> {
-    /// Returns a text at this point, of no tool.
-    #[must_use]
-    pub const fn new(point: GuardPoint, text: &'a str) -> Self {
-        Self {
-            point,
-            tool: None,
-            text,
-            input: None,
-        }
-    }
-
-    /// Returns the same with another text.
-    #[must_use]
-    pub const fn of_text(mut self, text: &'a str) -> Self {
-        self.text = text;
-        self
-    }
-
-    /// Sets the tool that it is of.
-    #[must_use]
-    pub const fn of_tool(mut self, tool: &'a str) -> Self {
-        self.tool = Some(tool);
-        self
-    }
-
-    /// Sets the arguments of the call that it is.
-    #[must_use]
-    pub const fn with_input(mut self, input: &'a Value) -> Self {
-        self.input = Some(input);
-        self
-    }
-}
 
 /// Checks what goes into a run, through it and out of it.
 ///
@@ -95,6 +48,14 @@ pub trait Guard: WasmCompatSend + WasmCompatSync {
         GuardVerdict::Block { reason }
     }
 
+    /// Returns how it has a model asked, if it does. Default is that it asks none.
+    ///
+    /// Such a guard looks at messages and at calls, in the steps that guards have of their own: there, the executor makes the
+    /// call of its model and [`check`](Self::check) is not called.
+    fn judge(&self) -> Option<&dyn Judge> {
+        None
+    }
+
     /// Looks at something.
     ///
     /// # Errors
@@ -104,26 +65,4 @@ pub trait Guard: WasmCompatSend + WasmCompatSync {
         &'a self,
         subject: GuardSubject<'a>,
     ) -> WasmBoxedFuture<'a, Result<GuardVerdict, GuardError>>;
-}
-
-/// A guard could not say anything.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct GuardError {
-    /// What happened.
-    pub message: String,
-    /// The cause.
-    #[source]
-    pub source: Option<Box<dyn Error + Send + Sync>>,
-}
-
-impl GuardError {
-    /// Returns an error without a cause.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            source: None,
-        }
-    }
 }

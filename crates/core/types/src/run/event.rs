@@ -307,6 +307,20 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
     },
+    /// Models were asked that judge for guards.
+    Judged {
+        /// The turn.
+        turn: u32,
+        /// Where the guards looked.
+        point: GuardPoint,
+        /// The id that the model gave the call, where they looked at one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call_id: Option<String>,
+        /// What all attempts used.
+        usage: TokenUsage,
+        /// What they cost; `None` if that is not known.
+        cost_usd: Option<Decimal>,
+    },
     /// A ticket lapsed.
     ApprovalExpired {
         /// The ticket's id.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
-    HandedOver, Handover, LimitOverrides, Lineage, Milestone, OpenTicket, RepeatedCalls, RunError,
-    RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
+    HandedOver, Handover, Held, LimitOverrides, Lineage, Milestone, OpenTicket, RepeatedCalls,
+    RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
     ToolResultBlock, Tree, UpgradeRequest, UserMessage,
 };
 
@@ -293,6 +293,9 @@ pub struct PendingCall {
     /// [call of the loop's own](crate::StepId::OWN_CALLS).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<u32>,
+    /// What is put aside for the models of judges that are asked about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
 }
 
 /// Where a tool call stands. A step is in flight for one that is guarding, running, previewing or inquiring, and for no other.

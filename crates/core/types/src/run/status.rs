@@ -184,6 +184,9 @@ impl RunStatus {
             RunEvent::SignalIgnored { .. }
             | RunEvent::CallExceeded { .. }
             | RunEvent::Guarded { .. } => {}
+            RunEvent::Judged {
+                usage, cost_usd, ..
+            } => self.spend(usage, *cost_usd),
             RunEvent::ApprovalGiven { .. }
             | RunEvent::ApprovalRefused { .. }
             | RunEvent::ApprovalEscalated { .. } => {

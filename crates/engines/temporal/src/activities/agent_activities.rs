@@ -118,7 +118,7 @@ impl AgentActivities {
             .map(|((), _)| ())
     }
 
-    /// Does all that calls no model.
+    /// Does all but the calls of the conversation's model.
     #[activity(name = PERFORM)]
     pub(crate) async fn perform(
         self: Arc<Self>,
@@ -146,7 +146,7 @@ impl AgentActivities {
                 },
             )
             .await
-            .map(|(outcome, _)| outcome)
+            .map(|(outcome, life)| outcome.with_spent_before(life.spent()))
     }
 
     /// Notifies the hooks of how the run ended. It is over: none of them can end it any more.

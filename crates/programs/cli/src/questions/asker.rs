@@ -293,7 +293,8 @@ impl Asker {
             | RunEvent::ApprovalEscalated { .. }
             | RunEvent::Upgraded { .. }
             | RunEvent::HandedOver { .. }
-            | RunEvent::Guarded { .. } => {}
+            | RunEvent::Guarded { .. }
+            | RunEvent::Judged { .. } => {}
             // The answer was not taken: the question is put again.
             RunEvent::ApprovalRefused { ticket, .. } => {
                 if let Some((ticket, waited)) = self.sent.remove(ticket) {

@@ -114,6 +114,9 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             reason,
             ..
         } => guarded(*point, guard, verdict, reason),
+        RunEvent::Judged { point, usage, .. } => {
+            format!("judges were asked at {point} ({})", tokens(usage))
+        }
         RunEvent::ModelFailed { failure, .. } => {
             format!("model failed: {}", shown::line(&failure.to_string()))
         }

@@ -280,6 +280,7 @@ fn guarding() -> AgentSpec {
             name: "careful".into(),
             at: [GuardPoint::Call].into(),
             settings: String::new(),
+            judge: None,
         }],
         ..plain()
     }

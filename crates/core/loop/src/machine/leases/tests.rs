@@ -1,12 +1,13 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
     AgentSpec, Allowance, ChildEnd, ChildRequest, CompletionRequest, CompletionResponse,
-    ContentBlock, Decision, Effect, ExitReason, FailureKind, Limits, Message, ModelRate, OnHalt,
-    Outcome, PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest, RunSignal,
-    Spent, Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolOutput, Verification,
-    VerifyOutcome, json_bytes, signal,
+    ContentBlock, Decision, Effect, ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint,
+    GuardRequest, GuardSpec, Guarded, Held, JudgeCall, JudgeSpec, Limits, Message, ModelRate,
+    OnHalt, Outcome, PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest,
+    RunSignal, Spent, Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolOutput,
+    Verification, VerifyOutcome, json_bytes, signal,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -93,6 +94,21 @@ fn agent(limits: Limits, knows_prices: bool, max_tokens: Option<u64>) -> AgentSp
         max_children: 3,
         rates: knows_prices.then(rate).into_iter().collect(),
         ..AgentSpec::default()
+    }
+}
+
+/// A guard that has the model asked about messages and calls.
+fn judge() -> GuardSpec {
+    GuardSpec {
+        name: "judge".into(),
+        at: [GuardPoint::Input, GuardPoint::Call].into(),
+        settings: String::new(),
+        judge: Some(Box::new(JudgeSpec {
+            model: "test/m".into(),
+            max_tokens: 300,
+            frame: 500,
+            tools: BTreeSet::default(),
+        })),
     }
 }
 
@@ -280,6 +296,7 @@ impl World {
                 let taken = Verification::unverified(&asked.decision);
                 Ok(Outcome::Verify(VerifyOutcome::Taken(taken)))
             }
+            Effect::Guard(request) => self.judge(id, &request, step.options.held),
             Effect::Agent(child) => {
                 let ChildRequest { run, request } = *child;
                 let mut agent = self.agent.clone();
@@ -385,6 +402,86 @@ impl World {
         })))
     }
 
+    /// Has the judges of a step ask the model, as far as they may, and lets most things pass.
+    fn judge(
+        &mut self,
+        id: &RunId,
+        request: &GuardRequest,
+        held: Option<Held>,
+    ) -> Result<Outcome, StepFailure> {
+        let attempts = held.map_or(u32::MAX, |held| held.attempts);
+        let asked = request.judges().iter();
+        let asked: Vec<_> = asked.filter(|judge| judge.max_input != Some(0)).collect();
+        let texts = match request {
+            GuardRequest::Input { texts, .. } => u64::try_from(texts.len()).unwrap(),
+            GuardRequest::Call { .. } => 1,
+        };
+        let bill = |judge: &JudgeCall, output: u64| {
+            let input = judge.max_input.unwrap_or(1_000);
+            let usage = TokenUsage {
+                input_tokens: input,
+                output_tokens: output,
+                ..TokenUsage::default()
+            };
+            Spent::new(usage, Some(rate().cost(input, output)))
+        };
+        let lost = match self.choices.is_one_in(9) && !asked.is_empty() {
+            true => u32::from(self.choices.one_of(3)).min(attempts),
+            false => 0,
+        };
+        for _ in 0..lost {
+            for judge in &asked {
+                let spent = bill(judge, judge.max_tokens * texts);
+                let lost = Amount {
+                    tokens: spent.usage.total(),
+                    cost_usd: spent.cost_usd.unwrap(),
+                };
+                self.lost = self.lost.plus(lost);
+                self.take_of_pool(id, lost);
+            }
+        }
+        let before = Spent::of_lost(lost);
+        if lost == attempts {
+            let failure = StepFailure::new(FailureKind::OutOfBudget, "too many were lost");
+            return Err(failure.with_spent(before));
+        }
+        let mut spent = before;
+        for judge in &asked {
+            let output = (judge.max_tokens * texts).min(u64::from(self.choices.one_of(200)) * 2);
+            let used = bill(judge, output);
+            let amount = Amount {
+                tokens: used.usage.total(),
+                cost_usd: used.cost_usd.unwrap(),
+            };
+            self.reported.add(&used.usage);
+            self.reported_cost += amount.cost_usd;
+            self.take_of_pool(id, amount);
+            spent = Spent::sum(spent, Some(Box::new(used)));
+        }
+        if self.choices.is_one_in(17) {
+            let failure = StepFailure::new(FailureKind::Unavailable, "no");
+            return Err(failure.with_spent(spent));
+        }
+        let mut said = || {
+            let end = match self.choices.one_of(12) {
+                1 => GuardEnd::Block("no".into()),
+                2 => GuardEnd::Trip("no".into()),
+                _ => GuardEnd::Pass,
+            };
+            Guarded {
+                end,
+                ..Guarded::default()
+            }
+        };
+        let said = match request {
+            GuardRequest::Input { texts, .. } => {
+                GuardOutcome::Input(texts.iter().map(|_| said()).collect())
+            }
+            GuardRequest::Call { .. } => GuardOutcome::Call(said()),
+        };
+        Ok(Outcome::Guard(said.with_spent(spent)))
+    }
+
     /// No run has used and given out more than it may, and all together have not cost more than the first may.
     fn assert_budgets_hold(&self) {
         for (id, run) in &self.runs {
@@ -486,7 +583,7 @@ proptest! {
         tokens in prop::option::of(1_000_u64..400_000),
         cents in prop::option::of(1_i64..400),
         max_tokens in prop::option::of(100_u64..5_000),
-        asks in any::<bool>(),
+        (asks, judges) in any::<(bool, bool)>(),
         pool in prop::option::of((prop::option::of(1_000_u64..200_000), prop::option::of(1_i64..200))),
         choices in prop::collection::vec(any::<u8>(), 0..1_500),
     ) {
@@ -497,6 +594,9 @@ proptest! {
             ..Limits::default()
         };
         let mut agent = agent(limits, true, max_tokens);
+        if judges {
+            agent.guards.push(judge());
+        }
         if asks {
             agent.on_limit = OnHalt::Ask;
             // Of these nobody is asked in this test.

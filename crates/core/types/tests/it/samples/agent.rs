@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate,
-    OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
-    RunRequest, SubAgent, ToolSettings,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message,
+    ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder,
+    ReminderTrigger, RunRequest, SubAgent, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -108,6 +108,12 @@ pub(crate) fn full() -> AgentSpec {
             name: "no_secrets".into(),
             at: [GuardPoint::Result, GuardPoint::Output].into(),
             settings: "sha256:0a1b".into(),
+            judge: Some(Box::new(JudgeSpec {
+                model: "openai/gpt-6.1-terra".into(),
+                max_tokens: 2_048,
+                frame: 1_500,
+                tools: BTreeSet::from(["bash".into()]),
+            })),
         }],
         hooks_calls: true,
         max_repeats: Some(4),

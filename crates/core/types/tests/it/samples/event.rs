@@ -207,6 +207,13 @@ pub(crate) fn events() -> Vec<RunEvent> {
             reason: "nothing is pushed".into(),
             call_id: Some("call-1".into()),
         },
+        RunEvent::Judged {
+            turn: 2,
+            point: GuardPoint::Call,
+            call_id: Some("call-1".into()),
+            usage: response::usage(),
+            cost_usd: Some(price()),
+        },
         RunEvent::SignalIgnored {
             name: "decision".into(),
             reason: "missing field `ticket`".into(),

@@ -1,5 +1,5 @@
 use neuron_types::{
-    CompletionResponse, GuardEnd, GuardNote, Guarded, Message, StopReason, TokenUsage,
+    CompletionResponse, GuardEnd, GuardNote, Guarded, Message, Spent, StopReason, TokenUsage,
     UsageIteration,
 };
 use serde_json::json;
@@ -63,6 +63,7 @@ pub(crate) fn guarded() -> Guarded {
         }],
         replaced: Some("[secret]".into()),
         end: GuardEnd::Ask("it has a secret".into()),
+        spent: Some(Box::new(Spent::new(usage(), Some(price())))),
     }
 }
 

@@ -223,6 +223,7 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
                 }
                 _ => None,
             },
+            held: matches!(state, CallState::Guarding).then(held),
             state,
         })
         .collect()

@@ -1,8 +1,8 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, OnHalt, OnLoop,
-    OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
-    ToolSettings,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt,
+    OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest,
+    SubAgent, ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -179,12 +179,23 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn judge_spec()(
+        model in text(),
+        [max_tokens, frame] in any::<[u64; 2]>(),
+        tools in btree_set(text(), 0..3),
+    ) -> JudgeSpec {
+        JudgeSpec { model, max_tokens, frame, tools }
+    }
+}
+
+prop_compose! {
     fn guard_spec()(
         name in text(),
         at in btree_set(one_of(&GuardPoint::ALL), 0..4),
         settings in text(),
+        judge in option::of(judge_spec()),
     ) -> GuardSpec {
-        GuardSpec { name, at, settings }
+        GuardSpec { name, at, settings, judge: judge.map(Box::new) }
     }
 }
 

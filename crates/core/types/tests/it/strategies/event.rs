@@ -148,6 +148,18 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn judged()(
+        turn in any::<u32>(),
+        point in one_of(&GuardPoint::ALL),
+        call_id in option::of(text()),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> RunEvent {
+        RunEvent::Judged { turn, point, call_id, usage, cost_usd }
+    }
+}
+
+prop_compose! {
     fn context_compacted()(
         old_tokens in any::<u64>(),
         new_tokens in any::<u64>(),
@@ -278,6 +290,7 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
                     call_id,
                 }
             }),
+        judged(),
         (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),
         context_compacted(),
         compaction_failed(),

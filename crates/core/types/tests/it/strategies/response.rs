@@ -98,8 +98,9 @@ prop_compose! {
         notes in few(guard_note()),
         replaced in option::of(text()),
         end in guard_end(),
+        spent in option::of(spent()),
     ) -> Guarded {
-        Guarded { notes, replaced, end }
+        Guarded { notes, replaced, end, spent }
     }
 }
 

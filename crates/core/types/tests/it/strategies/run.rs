@@ -209,10 +209,10 @@ prop_compose! {
         doubt in option::of(text()),
         [tickets, rounds] in any::<[u32; 2]>(),
         state in call_state(),
-        in_flight in option::of(any::<u32>()),
+        (in_flight, held) in (option::of(any::<u32>()), option::of(held())),
     ) -> PendingCall {
         PendingCall {
-            call, position, edited, replaced, tickets, rounds, state, in_flight,
+            call, position, edited, replaced, tickets, rounds, state, in_flight, held,
             doubt: doubt.map(Asking::new),
         }
     }

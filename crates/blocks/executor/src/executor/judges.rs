@@ -1,0 +1,151 @@
+//! Having the models asked that judge for guards.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use neuron_types::{
+    CompletionRequest, CompletionResponse, FailureKind, Guard, GuardSubject, GuardVerdict, Judge,
+    JudgeCall, JudgeSpec, Spent, StepFailure, with_causes,
+};
+
+use crate::StepScope;
+
+/// What makes the calls of judges' models.
+pub(crate) trait AskModel: Sync {
+    /// Asks a model: one attempt, whose request waits for its turn for `longest_turn` at most.
+    fn ask_judge<'a>(
+        &'a self,
+        scope: &'a StepScope,
+        request: &'a CompletionRequest,
+        longest_turn: Duration,
+    ) -> BoxFuture<'a, Result<CompletionResponse, StepFailure>>;
+}
+
+/// The judges of a step of guards, and what their models used.
+pub(crate) struct Judges<'a> {
+    models: &'a dyn AskModel,
+    scope: &'a StepScope,
+    /// Those that may ask, each with what it may still ask.
+    calls: Vec<JudgeCall>,
+    spent: Option<Box<Spent>>,
+}
+
+impl<'a> Judges<'a> {
+    pub(crate) fn new(models: &'a dyn AskModel, scope: &'a StepScope, calls: &[JudgeCall]) -> Self {
+        Self {
+            models,
+            scope,
+            calls: calls.to_vec(),
+            spent: None,
+        }
+    }
+
+    /// What the models used and cost.
+    pub(crate) fn into_spent(self) -> Option<Box<Spent>> {
+        self.spent
+    }
+
+    fn spend(&mut self, spent: Option<Box<Spent>>) {
+        self.spent = Spent::sum(self.spent.take(), spent);
+    }
+
+    /// Has a judge's model asked. What the run has put nothing aside for is blocked, and nobody is asked.
+    ///
+    /// # Errors
+    ///
+    /// What may be otherwise with another attempt, on another worker, or is of the step and not of the judge.
+    pub(crate) async fn ask(
+        &mut self,
+        guard: &dyn Guard,
+        judge: &dyn Judge,
+        subject: GuardSubject<'_>,
+    ) -> Result<GuardVerdict, StepFailure> {
+        let name = guard.name();
+        let mut calls = self.calls.iter_mut();
+        let Some(call) = calls.find(|call| call.guard == name) else {
+            // It looks where the run's definition says.
+            return Ok(match self.scope.guards.iter().any(|named| named == name) {
+                true => not_asked(name, "the run's definition has it ask no model about this"),
+                false => GuardVerdict::Pass,
+            });
+        };
+        let Some(mut request) = judge.question(subject) else {
+            return Ok(GuardVerdict::Pass);
+        };
+        let size = JudgeSpec::size_of(&request);
+        if let Some(left) = call.max_input {
+            let Some(rest) = left.checked_sub(size) else {
+                return Ok(not_asked(
+                    name,
+                    "the run's budget has no room for its model",
+                ));
+            };
+            call.max_input = Some(rest);
+        }
+        let (provider, model) = match call.model.split_once('/') {
+            Some((provider, model)) => (Some(provider.to_owned()), model),
+            None => (None, call.model.as_str()),
+        };
+        let head = request.head_mut();
+        head.provider = provider;
+        model.clone_into(&mut head.model);
+        head.max_tokens = Some(call.max_tokens);
+        let longest = guard.timeout();
+        let asked = self.models.ask_judge(self.scope, &request, longest / 2);
+        let why = match tokio::time::timeout(longest, asked).await {
+            Ok(Ok(mut response)) => {
+                let spent = Spent::new(response.usage.clone(), response.cost_usd);
+                self.spend(response.spent_before.take());
+                self.spend(Some(Box::new(spent)));
+                match judge.verdict(&response) {
+                    Ok(verdict) => return Ok(verdict),
+                    Err(error) => with_causes(&error),
+                }
+            }
+            Ok(Err(mut failure)) => {
+                self.spend(failure.spent.take());
+                if failure.kind == FailureKind::Timeout {
+                    // Its agent may give it less time than its guard does.
+                    self.spend(Spent::of_lost(1));
+                } else if is_of_step(&failure) {
+                    return Err(failure);
+                }
+                failure.to_string()
+            }
+            Err(_) => {
+                // Nobody knows what it used.
+                self.spend(Spent::of_lost(1));
+                silent(longest)
+            }
+        };
+        Ok(guard.on_failure(failed(guard, &why)))
+    }
+}
+
+fn silent(longest: Duration) -> String {
+    format!("its model said nothing within {longest:?}")
+}
+
+/// What is said of something that nobody was asked about. No guard says of that that it passes.
+fn not_asked(guard: &str, why: &str) -> GuardVerdict {
+    GuardVerdict::Block {
+        reason: format!("the guard {guard} was not asked: {why}"),
+    }
+}
+
+/// Whether a failure is no word about what is judged: another attempt may help, or the step is over.
+fn is_of_step(failure: &StepFailure) -> bool {
+    failure.retryable
+        || matches!(
+            failure.kind,
+            FailureKind::NoWorker
+                | FailureKind::Cancelled
+                | FailureKind::Terminated
+                | FailureKind::Guardrail
+        )
+}
+
+/// Why something does not go on that a guard could not say anything about.
+pub(super) fn failed(guard: &dyn Guard, why: &str) -> String {
+    format!("the guard {} failed: {why}", guard.name())
+}

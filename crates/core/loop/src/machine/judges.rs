@@ -1,0 +1,197 @@
+//! Judges: what is put aside for the models that guards have asked, and what these used.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    Amount, GuardPoint, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent, Spent, Stage,
+};
+use rust_decimal::Decimal;
+
+use crate::{
+    AgentMachine,
+    machine::budget::{CallSize, Room},
+};
+
+/// What judges may ask in one step.
+pub(crate) struct Judging {
+    judges: Vec<JudgeCall>,
+    /// About how many texts each may be asked.
+    texts: usize,
+}
+
+impl Judging {
+    /// How many tokens the answers may have.
+    fn output(&self) -> u64 {
+        let texts = u64::try_from(self.texts).unwrap_or(u64::MAX);
+        let most = self.judges.iter().map(|judge| judge.max_tokens);
+        most.fold(0, u64::saturating_add).saturating_mul(texts)
+    }
+
+    fn input(&self) -> u64 {
+        let most = self.judges.iter().filter_map(|judge| judge.max_input);
+        most.fold(0, u64::saturating_add)
+    }
+
+    /// The judges, where so much is put aside.
+    fn within(self, held: Option<Held>, is_bounded: bool) -> Vec<JudgeCall> {
+        let mut judges = self.judges;
+        for judge in &mut judges {
+            judge.max_input = match held {
+                Some(_) => judge.max_input,
+                None => is_bounded.then_some(0),
+            };
+        }
+        judges
+    }
+}
+
+impl AgentMachine {
+    fn judging(&self, point: GuardPoint, tool: Option<&str>, texts: &[String]) -> Judging {
+        let is_asked = |judge: &JudgeSpec| {
+            let has = |tool: &str| judge.tools.is_empty() || judge.tools.contains(tool);
+            tool.is_none_or(has)
+        };
+        let guards = self.state.agent.guards.iter();
+        let guards = guards.filter(|guard| guard.at.contains(&point));
+        let judges = guards.filter_map(|guard| {
+            let judge = guard.judge.as_deref().filter(|judge| is_asked(judge))?;
+            let input = texts.iter().map(|text| judge.input_for(text));
+            Some(JudgeCall {
+                guard: guard.name.clone(),
+                model: judge.model.clone(),
+                max_tokens: judge.max_tokens,
+                max_input: Some(input.fold(0, u64::saturating_add)),
+            })
+        });
+        Judging {
+            judges: judges.collect(),
+            texts: texts.len(),
+        }
+    }
+
+    fn judging_of_call(&self, slot: &PendingCall) -> Judging {
+        let text = slot.call.input.to_string();
+        self.judging(GuardPoint::Call, Some(&slot.call.name), &[text])
+    }
+
+    /// Whether there is room for what these may ask.
+    fn room_for_judges(&self, judging: &Judging) -> Room {
+        if judging.judges.is_empty() {
+            return Room::Unbounded;
+        }
+        let output = judging.output();
+        let models = judging.judges.iter().map(|judge| judge.model.as_str());
+        self.room_for(&CallSize {
+            input: judging.input(),
+            // What they answer is of no use if it is cut.
+            least: output,
+            most: output,
+            rate: self.dearest_of(models),
+        })
+    }
+
+    /// Whether there is room for the next model call: that of judges of messages, if there are any, or else that of the next turn.
+    pub(crate) fn next_room(&self) -> Room {
+        match self.has_unguarded() {
+            true => self.room_for_judges(&self.judging_of_messages()),
+            false => self.room(),
+        }
+    }
+
+    fn judging_of_messages(&self) -> Judging {
+        self.judging(GuardPoint::Input, None, &self.unguarded_texts())
+    }
+
+    /// The judges of messages that may ask their models.
+    pub(crate) fn judges_of_messages(&self) -> Vec<JudgeCall> {
+        let held = self.state.budget.held;
+        self.judging_of_messages().within(held, self.is_bounded())
+    }
+
+    /// The judges of a call that may ask their models.
+    pub(crate) fn judges_of_call(&self, slot: &PendingCall) -> Vec<JudgeCall> {
+        let judging = self.judging_of_call(slot);
+        judging.within(slot.held, self.is_bounded())
+    }
+
+    /// Takes the room for the judges of messages. Returns whether there is any: if not, the run has ended, waits for a person,
+    /// or has asked the run above, as for a model call.
+    pub(crate) fn hold_for_messages(&mut self, now: DateTime<Utc>) -> bool {
+        self.release_call();
+        match self.next_room() {
+            Room::Unbounded => true,
+            Room::For(held) => {
+                self.state.budget.held = Some(held);
+                true
+            }
+            Room::Short(shortage) => {
+                self.state.stage = Stage::ReviewContext;
+                self.fall_short(&shortage, now);
+                false
+            }
+        }
+    }
+
+    /// Puts something aside for the judges of a call, if there is room. If not, they say that there is none.
+    pub(crate) fn hold_for_call(&mut self, index: usize) {
+        let Some(slot) = self.state.calls.get(index) else {
+            return;
+        };
+        let held = match self.room_for_judges(&self.judging_of_call(slot)) {
+            Room::For(held) => Some(held),
+            Room::Unbounded | Room::Short(_) => None,
+        };
+        if let Some(slot) = self.state.calls.get_mut(index) {
+            slot.held = held;
+        }
+    }
+
+    /// What is put aside for judges of calls.
+    pub(crate) fn held_for_calls(&self) -> impl Iterator<Item = Amount> + '_ {
+        let held = self.state.calls.iter().filter_map(|slot| slot.held);
+        held.map(|held| held.all())
+    }
+
+    /// Judges used so much in a step for which so much was put aside.
+    pub(crate) fn judged(
+        &mut self,
+        point: GuardPoint,
+        call_id: Option<String>,
+        held: Option<Held>,
+        spent: Option<&Spent>,
+    ) {
+        let Some(Spent {
+            usage,
+            cost_usd,
+            lost,
+        }) = spent.cloned()
+        else {
+            return;
+        };
+        let turn = self.state.turn;
+        if let Some(Held { amount, .. }) = held {
+            let used = Amount {
+                tokens: usage.total(),
+                cost_usd: cost_usd.unwrap_or_default(),
+            };
+            let held = held.map(|held| held.all()).unwrap_or_default();
+            let is_known = !held.cost_usd.is_zero();
+            if used.tokens > held.tokens || is_known && used.cost_usd > held.cost_usd {
+                self.emit(RunEvent::CallExceeded { turn, held, used });
+            }
+            if lost > 0 {
+                self.charge(lost, amount.times(lost));
+            }
+        }
+        if usage.total() == 0 && cost_usd == Some(Decimal::ZERO) {
+            return;
+        }
+        self.spend(&usage, cost_usd);
+        self.emit(RunEvent::Judged {
+            turn,
+            point,
+            call_id,
+            usage,
+            cost_usd,
+        });
+    }
+}
