@@ -114,8 +114,8 @@ impl Definitions {
         let providers = providers::read(root);
         let prices = models::read_prices(root, &providers);
         let pools = pools::read(root);
-        let guards = guards::read(root);
         let hooks = hooks::read(root);
+        let guards = guards::read(root, &providers);
         let known = Known {
             providers: &providers,
             prices: &prices,

@@ -19,7 +19,7 @@ use crate::agent_file::{
     providers::{Kind, ProviderSettings},
     tables::{
         context,
-        guards::GuardSettings,
+        guards::{self, GuardSettings},
         mcp_names::server_of,
         models::{self, ModelName},
         tools::{self, Workplace},
@@ -88,10 +88,11 @@ pub(crate) fn executor(
         .guards
         .iter()
         .chain(current.map(|current| &current.guards).into_iter().flatten());
+    let own = agent.head.models().next().unwrap_or_default();
     for guard in guards {
         let settings = file.guards.get(&guard.name);
-        if let Some(guard) = settings.and_then(|settings| settings.guard(&guard.name, &options.cwd))
-        {
+        let guard = settings.and_then(|it| it.guard(&guard.name, &options.cwd, &own));
+        if let Some(guard) = guard {
             builder = builder.shared_guard(guard);
         }
     }
@@ -200,7 +201,7 @@ fn other_tools(
     Ok(tools)
 }
 
-/// The providers of the agent's models and of those that summarise for it.
+/// The providers of the agent's models and of those that summarise and judge for it.
 fn provider_names(agent: &AgentSpec) -> BTreeSet<&str> {
     let own = agent.head.provider.as_deref();
     let others = other_models(agent).map(|model| model.provider);
@@ -211,7 +212,9 @@ fn provider_names(agent: &AgentSpec) -> BTreeSet<&str> {
 fn other_models(agent: &AgentSpec) -> impl Iterator<Item = ModelName<'_>> {
     let fallbacks = agent.head.fallback_models.iter().map(String::as_str);
     let summaries = context::summary_models(&agent.context);
-    fallbacks.chain(summaries).filter_map(models::split)
+    let judges = guards::judging_models(agent);
+    let others = fallbacks.chain(summaries).chain(judges);
+    others.filter_map(models::split)
 }
 
 /// Checks that what every model costs is known here, where the cost is limited. What the file says was checked when it was

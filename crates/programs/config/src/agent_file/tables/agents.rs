@@ -215,7 +215,11 @@ fn read_one(
         team: None,
         max_repeats: Some(table.count_or_none("max_repeats").unwrap_or(MAX_REPEATS)),
         on_loop: on.repeats,
-        guards: guards::read_names(table, known.guards),
+        guards: guards::read_names(
+            table,
+            known.guards,
+            model.map(|model| model.text()).as_deref(),
+        ),
         hooks_calls: hooks.iter().any(|name| {
             let hook = known.hooks.get(name);
             hook.is_some_and(hooks::HookSettings::watches_calls)
@@ -246,7 +250,9 @@ fn read_one(
         activity: activity::read(table, model_timeout.max(longest)),
     };
     let summarising = context::summary_models(&spec.context).map(models::split);
-    let called: Vec<_> = models.into_iter().map(Some).chain(summarising).collect();
+    let judging = guards::judging_models(&spec).map(models::split);
+    let called = models.into_iter().map(Some).chain(summarising);
+    let called: Vec<_> = called.chain(judging).collect();
     let pool = spec.pool.as_ref().and_then(|pool| known.pools.get(pool));
     for model in called {
         if spec.limits.cost_usd.is_some() {

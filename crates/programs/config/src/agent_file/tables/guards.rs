@@ -6,16 +6,24 @@ use std::{
     sync::Arc,
 };
 
-use neuron_guards::{CommandGuard, InvalidHost, InvalidPattern, InvalidSchema, TextGuard, Then};
-use neuron_types::{Guard, GuardPoint, GuardSpec, canonical_json, hex};
+use neuron_guards::{
+    CommandGuard, InvalidHost, InvalidPattern, InvalidSchema, ModelGuard, TextGuard, Then,
+};
+use neuron_types::{AgentSpec, Guard, GuardPoint, GuardSpec, canonical_json, hex};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::agent_file::{
-    tables::commands::{self, Command},
+    providers::ProviderSettings,
+    tables::{
+        commands::{self, Command},
+        judges::{self, JudgeSettings},
+    },
     text::table::{Table, Text},
 };
+
+type Providers = BTreeMap<String, ProviderSettings>;
 
 /// The key of an agent.
 pub(crate) const KEY: &str = "guards";
@@ -52,13 +60,17 @@ const POINTS: [(&str, GuardPoint); 4] = [
 const COMMON: [&str; 4] = ["kind", "at", "tools", "then"];
 
 /// The kinds, and the keys that each has beside those of all.
-const KINDS: [(&str, &[&str]); 6] = [
+const KINDS: [(&str, &[&str]); 7] = [
     ("secrets", &["with"]),
     ("patterns", &["patterns", "with"]),
     ("length", &["max_chars", "with"]),
     ("urls", &["hosts", "with"]),
     ("json", &["schema", "with"]),
     ("command", &["command", "env", "timeout", "on_failure"]),
+    (
+        "model",
+        &["model", "policy", "max_tokens", "timeout", "on_failure"],
+    ),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -105,7 +117,14 @@ enum What {
         command: Command,
         on_failure: Failing,
     },
+    Model {
+        judge: JudgeSettings,
+        on_failure: Failing,
+    },
 }
+
+/// Stands for the model of an agent where the file says nothing of it that can be read.
+const NO_MODEL: &str = "none/none";
 
 /// Why the settings of a guard make none.
 enum Unusable {
@@ -126,10 +145,10 @@ impl GuardSettings {
         }
     }
 
-    /// The guard of these settings, whose programs are started in this directory. The settings were found to make one when
-    /// they were read; `None` where they do not.
-    pub(crate) fn guard(&self, name: &str, cwd: &Path) -> Option<Arc<dyn Guard>> {
-        self.make(name, cwd).ok()
+    /// The guard of these settings, whose programs are started in this directory, of an agent of this model. The settings were
+    /// found to make one when they were read; `None` where they do not.
+    pub(crate) fn guard(&self, name: &str, cwd: &Path, own: &str) -> Option<Arc<dyn Guard>> {
+        self.make(name, cwd, own).ok()
     }
 
     /// The program that it is, if it is one.
@@ -140,21 +159,27 @@ impl GuardSettings {
         }
     }
 
-    /// As definitions of agents name it.
-    fn spec(&self, name: &str) -> GuardSpec {
+    /// As definitions of agents of this model name it.
+    fn spec(&self, name: &str, own: &str) -> GuardSpec {
         // They hold nothing that JSON cannot.
         let settings = serde_json::to_value(self).unwrap_or_default();
         let settings = hex(&Sha256::digest(canonical_json(&settings)));
-        let guard = self.guard(name, Path::new("."));
-        let looks = |point: &GuardPoint| guard.as_ref().is_some_and(|guard| guard.looks_at(*point));
-        GuardSpec {
-            name: name.to_owned(),
-            at: GuardPoint::ALL.into_iter().filter(looks).collect(),
-            settings: format!("sha256:{settings}"),
+        let settings = format!("sha256:{settings}");
+        match self.guard(name, Path::new("."), own) {
+            Some(guard) => GuardSpec {
+                settings,
+                ..GuardSpec::of(guard.as_ref())
+            },
+            None => GuardSpec {
+                name: name.to_owned(),
+                at: BTreeSet::new(),
+                settings,
+                judge: None,
+            },
         }
     }
 
-    fn make(&self, name: &str, cwd: &Path) -> Result<Arc<dyn Guard>, Unusable> {
+    fn make(&self, name: &str, cwd: &Path, own: &str) -> Result<Arc<dyn Guard>, Unusable> {
         let guard = match &self.what {
             What::Secrets => TextGuard::secrets(name),
             What::Patterns(patterns) => {
@@ -169,6 +194,9 @@ impl GuardSettings {
                 command,
                 on_failure,
             } => return Ok(self.program(name, command, *on_failure, cwd)),
+            What::Model { judge, on_failure } => {
+                return Ok(self.model(judge.guard(name, own), *on_failure));
+            }
         };
         let guard = guard.of_tools(&self.tools);
         let guard = match self.at.is_empty() {
@@ -212,21 +240,37 @@ impl GuardSettings {
             Failing::Trip => guard.failing(Then::Trip),
         })
     }
+
+    fn model(&self, guard: ModelGuard, on_failure: Failing) -> Arc<dyn Guard> {
+        let guard = guard.of_tools(&self.tools);
+        let guard = match self.at.is_empty() {
+            true => guard,
+            false => guard.at(self.at.iter().copied()),
+        };
+        Arc::new(match on_failure {
+            Failing::Pass => guard.passing_on_failure(),
+            Failing::Warn => guard.failing(Then::Warn),
+            Failing::Block => guard.failing(Then::Block),
+            Failing::Ask => guard.failing(Then::Ask),
+            Failing::Trip => guard.failing(Then::Trip),
+        })
+    }
 }
 
 /// The guards of the file.
-pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, GuardSettings> {
+pub(crate) fn read(root: &Table<'_>, providers: &Providers) -> BTreeMap<String, GuardSettings> {
     let tables = root.named_tables(GUARDS).into_iter();
     tables
         .map(|(name, table)| {
             // What is wrong with one is noted: agents that name it are not said to name none.
-            let settings = read_one(name, &table).unwrap_or_else(GuardSettings::unreadable);
+            let settings =
+                read_one(name, &table, providers).unwrap_or_else(GuardSettings::unreadable);
             (name.to_owned(), settings)
         })
         .collect()
 }
 
-fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
+fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<GuardSettings> {
     let Some(kind) = table.text("kind") else {
         if !table.has("kind") {
             table.missing("kind = \"secrets\"");
@@ -236,10 +280,10 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
     let kinds = KINDS.map(|(name, keys)| (name, (name, keys)));
     let (kind, keys) = table.choose("kind", kind, &kinds)?;
     table.expect_keys(&[&COMMON[..], keys].concat());
-    let what = read_what(kind, table)?;
-    if kind == "command" && table.has("then") {
-        let offset = table.offset_of("then");
-        table.problem("then", offset, "is what the command says: leave it out");
+    let what = read_what(kind, table, providers)?;
+    if matches!(kind, "command" | "model") && table.has("then") {
+        let message = format!("is what the {kind} says: leave it out");
+        table.problem("then", table.offset_of("then"), &message);
     }
     for key in ["at", "tools", "patterns"] {
         if table.is_empty_list(key) {
@@ -253,6 +297,13 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
     }
     let tools = table.texts("tools");
     let points = table.texts("at").into_iter();
+    let points = points.inspect(|point| {
+        if kind == "model" && matches!(point.value, "result" | "output") {
+            let message = "is no place for a model: it is asked about messages (\"input\") and calls (\"call\"), in a step \
+                           before, for which the run puts its tokens aside";
+            table.problem("at", point.offset, message);
+        }
+    });
     let at = points.filter_map(|point| table.choose("at", point, &POINTS));
     let settings = GuardSettings {
         at: at.collect(),
@@ -269,7 +320,7 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
             "goes with then = \"replace\": remove one of them",
         );
     }
-    match settings.make(name, Path::new(".")) {
+    match settings.make(name, Path::new("."), NO_MODEL) {
         Ok(_) => Some(settings),
         Err(Unusable::Pattern(error)) => {
             let offset = table.offset_of("patterns");
@@ -294,7 +345,7 @@ fn read_one(name: &str, table: &Table<'_>) -> Option<GuardSettings> {
     }
 }
 
-fn read_what(kind: &str, table: &Table<'_>) -> Option<What> {
+fn read_what(kind: &str, table: &Table<'_>, providers: &Providers) -> Option<What> {
     let required = |key: &str, example: &str| {
         if !table.has(key) {
             table.missing(example);
@@ -320,6 +371,12 @@ fn read_what(kind: &str, table: &Table<'_>) -> Option<What> {
             What::Urls(table.texts("hosts").iter().map(own).collect())
         }
         "json" => What::Json(table.json("schema")),
+        "model" => What::Model {
+            judge: judges::read(table, providers),
+            on_failure: table
+                .choice("on_failure", &ON_FAILURE)
+                .unwrap_or(Failing::Block),
+        },
         _ => What::Command {
             command: commands::read(table),
             on_failure: table
@@ -329,18 +386,20 @@ fn read_what(kind: &str, table: &Table<'_>) -> Option<What> {
     })
 }
 
-/// The guards of an agent, in its order.
+/// The guards of an agent of this model, in its order.
 pub(crate) fn read_names(
     agent: &Table<'_>,
     guards: &BTreeMap<String, GuardSettings>,
+    own: Option<&str>,
 ) -> Vec<GuardSpec> {
+    let own = own.unwrap_or(NO_MODEL);
     let mut found: Vec<GuardSpec> = Vec::new();
     for name in agent.texts(KEY) {
         match guards.get(name.value) {
             Some(_) if found.iter().any(|known| known.name == name.value) => {
                 agent.problem(KEY, name.offset, "names a guard twice: remove one of them");
             }
-            Some(settings) => found.push(settings.spec(name.value)),
+            Some(settings) => found.push(settings.spec(name.value, own)),
             None => {
                 let known: Vec<&str> = guards.keys().map(String::as_str).collect();
                 agent.unknown_value("guard", KEY, name, &known);
@@ -352,4 +411,15 @@ pub(crate) fn read_names(
 
 fn own(text: &Text<'_>) -> String {
     text.value.to_owned()
+}
+
+/// The models that judge for an agent, as `provider/model`.
+pub(crate) fn judging_models(agent: &AgentSpec) -> impl Iterator<Item = &str> {
+    let judges = agent
+        .guards
+        .iter()
+        .filter_map(|guard| guard.judge.as_deref());
+    judges
+        .map(|judge| judge.model.as_str())
+        .filter(|model| *model != NO_MODEL)
 }

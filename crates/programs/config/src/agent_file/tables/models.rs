@@ -1,4 +1,4 @@
-//! Naming a model, what is asked of it, and what it costs.
+//! What is asked of a model, and what it costs.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,11 @@ use neuron_types::{Allowance, ReasoningEffort, ThinkingConfig};
 
 use crate::agent_file::{
     providers::{Kind, ProviderSettings},
-    tables::{guards::GuardSettings, hooks::HookSettings},
+    tables::{guards::GuardSettings, hooks::HookSettings, model_name::read_name},
     text::table::{Table, Text},
 };
+
+pub(crate) use crate::agent_file::tables::model_name::{ModelName, split};
 
 /// What the tables of agents refer to.
 pub(crate) struct Known<'a> {
@@ -20,35 +22,9 @@ pub(crate) struct Known<'a> {
     pub(crate) hooks: &'a BTreeMap<String, HookSettings>,
 }
 
-impl ModelName<'_> {
-    /// `provider/model`.
-    pub(crate) fn text(self) -> String {
-        format!("{}/{}", self.provider, self.name)
-    }
-}
-
-impl Known<'_> {
-    pub(crate) fn provider_names(&self) -> Vec<&str> {
-        self.providers.keys().map(String::as_str).collect()
-    }
-}
-
-/// A model of a provider, written `provider/model`.
-#[derive(Clone, Copy)]
-pub(crate) struct ModelName<'a> {
-    pub(crate) provider: &'a str,
-    pub(crate) name: &'a str,
-}
-
-/// The parts of `provider/model`. The model's own name may hold slashes.
-pub(crate) fn split(text: &str) -> Option<ModelName<'_>> {
-    let (provider, name) = text.split_once('/')?;
-    (!provider.is_empty() && !name.is_empty()).then_some(ModelName { provider, name })
-}
-
 /// Reads a key that names a model.
 pub(crate) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Option<ModelName<'a>> {
-    read_name(table, key, table.text(key)?, known)
+    read_name(table, key, table.text(key)?, known.providers)
 }
 
 /// Reads a key that names a model, or several in the order in which they are asked. Empty if it is absent, or if one of
@@ -67,35 +43,13 @@ pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> 
     }
     let models = texts
         .into_iter()
-        .map(|text| read_name(table, key, text, known));
+        .map(|text| read_name(table, key, text, known.providers));
     // All are read, so that every problem is noted.
     let models: Vec<_> = models.collect();
     models
         .into_iter()
         .collect::<Option<_>>()
         .unwrap_or_default()
-}
-
-fn read_name<'a>(
-    table: &Table<'a>,
-    key: &str,
-    text: Text<'a>,
-    known: &Known<'_>,
-) -> Option<ModelName<'a>> {
-    let Some(model) = split(text.value) else {
-        let message = "names no provider: write provider/model, as in \"openai/gpt-6.1-terra\"";
-        table.problem(key, text.offset, message);
-        return None;
-    };
-    if !known.providers.contains_key(model.provider) {
-        let name = Text {
-            value: model.provider,
-            ..text
-        };
-        table.unknown_value("provider", key, name, &known.provider_names());
-        return None;
-    }
-    Some(model)
 }
 
 #[expect(

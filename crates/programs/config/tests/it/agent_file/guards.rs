@@ -152,6 +152,15 @@ fn that_cannot_be_are_refused_with_their_key_and_line() {
         "kind = \"command\"\ncommand = [\"./check.sh\"]\non_failure = \"replace\"",
         "kind = \"command\"\ncommand = [\"./check.sh\"]\ntimeout = 5",
         "kind = \"command\"\ncommand = [\"./check.sh\"]\nenv = [\"TOKEN=abc\"]",
+        "kind = \"model\"",
+        "kind = \"model\"\npolicy = \" \"",
+        "kind = \"model\"\npolicy = \"No.\"\nmodel = \"small\"",
+        "kind = \"model\"\npolicy = \"No.\"\nmodel = \"nobody/small\"",
+        "kind = \"model\"\npolicy = \"No.\"\nat = [\"input\", \"output\", \"result\"]",
+        "kind = \"model\"\npolicy = \"No.\"\nthen = \"block\"",
+        "kind = \"model\"\npolicy = \"No.\"\nwith = \"x\"",
+        "kind = \"model\"\npolicy = \"No.\"\nmax_tokens = 0",
+        "kind = \"model\"\npolicy = \"No.\"\ntimeout = \"10m\"",
         "kind = \"command\"\ncommand = [\"./check.sh\", \"sk-ant-api03-0123456789abcdef0123456789abcdef\"]",
     ];
     let guard = |case: &str| {
@@ -261,4 +270,54 @@ async fn that_are_programs_are_started_where_the_agent_works() {
     let passing = format!("{lines}\non_failure = \"pass\"");
     let (is_error, text) = called(&passing, "exit 1", "echo here").await;
     assert!(!is_error && text.contains("here"), "{text}");
+}
+
+const JUDGED: &str = "[agents.a]\nmodel = \"demo/demo\"\nguards = [\"judge\"]\n\
+                      [guards.judge]\nkind = \"model\"\npolicy = \"Nothing on Sundays.\"";
+
+#[test]
+fn that_have_a_model_judge_name_it_and_look_at_messages_and_calls() {
+    let guard = |text: &str| definition(text, "a").guards.remove(0);
+    let own = guard(JUDGED);
+    assert_eq!(own.at, [GuardPoint::Input, GuardPoint::Call].into());
+    let judge = own.judge.clone().unwrap();
+    assert_eq!(
+        (judge.model.as_str(), judge.max_tokens),
+        ("demo/demo", 2_048)
+    );
+    let lines =
+        "model = \"anthropic/small\"\nmax_tokens = 100\nat = [\"call\"]\ntools = [\"bash\"]";
+    let other = guard(&format!("{JUDGED}\n{lines}"));
+    assert_eq!(other.at, [GuardPoint::Call].into());
+    assert_ne!(other.settings, own.settings);
+    let judge = other.judge.unwrap();
+    assert_eq!(
+        (judge.model.as_str(), judge.max_tokens),
+        ("anthropic/small", 100)
+    );
+    assert_eq!(judge.tools, ["bash".to_owned()].into());
+    let changed = guard(&JUDGED.replace("Sundays", "Mondays"));
+    assert_ne!(changed.settings, own.settings);
+}
+
+#[test]
+fn that_have_a_model_judge_need_its_price_where_money_is_limited() {
+    let lines = "model = \"anthropic/nobody-knows\"\n[agents.a.limits]\ncost_usd = 1";
+    let error = parse(&format!("{JUDGED}\n{lines}"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("anthropic/nobody-knows is not known"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn that_have_a_model_judge_need_the_key_of_its_provider() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{JUDGED}\nmodel = \"anthropic/claude-sonnet-5-5\"");
+    let agents = open(&text, folder.path(), variables(&[]));
+    let agent = agents.agent("a").unwrap();
+    let error = agents.executor(&agent).unwrap_err().to_string();
+    assert!(error.contains("ANTHROPIC_API_KEY"), "{error}");
 }

@@ -1,0 +1,68 @@
+//! Guards that have a model judge: the keys `model`, `policy`, `max_tokens` and `timeout`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use neuron_guards::ModelGuard;
+use serde::Serialize;
+
+use crate::agent_file::{
+    providers::ProviderSettings,
+    tables::model_name::{ModelName, read_name},
+    text::table::Table,
+};
+
+/// The longest that a model may be given: guards have five minutes in a step of their own.
+const MOST: Duration = Duration::from_secs(240);
+
+/// A model that judges as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct JudgeSettings {
+    /// As `provider/model`; that of the agent where `None`.
+    pub(crate) model: Option<String>,
+    policy: String,
+    max_tokens: Option<u64>,
+    timeout: Option<Duration>,
+}
+
+impl JudgeSettings {
+    /// The guard of these settings of an agent of this model.
+    pub(crate) fn guard(&self, name: &str, own: &str) -> ModelGuard {
+        let model = self.model.as_deref().unwrap_or(own);
+        let mut guard = ModelGuard::new(name, model, self.policy.as_str());
+        if let Some(tokens) = self.max_tokens {
+            guard = guard.max_tokens(tokens);
+        }
+        match self.timeout {
+            Some(timeout) => guard.within(timeout),
+            None => guard,
+        }
+    }
+}
+
+/// Reads the keys.
+pub(crate) fn read(
+    table: &Table<'_>,
+    providers: &BTreeMap<String, ProviderSettings>,
+) -> JudgeSettings {
+    if !table.has("policy") {
+        table.missing("policy = \"what is not allowed\", or { file = \"…\" }");
+    }
+    let policy = table.text_or_file("policy").unwrap_or_default();
+    if table.has("policy") && policy.trim().is_empty() {
+        let message = "is empty: say what is not allowed";
+        table.problem("policy", table.offset_of("policy"), message);
+    }
+    let timeout = table.duration("timeout");
+    if timeout.is_some_and(|timeout| timeout > MOST) {
+        let message = "is too long: a model that judges has 4 minutes at most";
+        table.problem("timeout", table.offset_of("timeout"), message);
+    }
+    let model = table.text("model");
+    let model = model.and_then(|text| read_name(table, "model", text, providers));
+    JudgeSettings {
+        model: model.map(ModelName::text),
+        policy,
+        max_tokens: table.count("max_tokens"),
+        timeout,
+    }
+}
