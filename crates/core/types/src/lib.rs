@@ -39,6 +39,7 @@ pub use agent::spec::{
     AgentSpec, ContextPolicy, ContextRule, DEFAULT_AT_TOKENS, OnUnknownOutcome, ToolSettings,
 };
 pub use agent::sub_agent::SubAgent;
+pub use agent::tool_search::ToolSearch;
 pub use context::{ContextStrategy, ModelHandle};
 pub use door::{DurableContext, End, Handle, Observed, Signal, Started};
 pub use effect::{Effect, EffectKind, Needed, Outcome, Step};
@@ -101,6 +102,7 @@ pub use run::id::{InvalidRunId, RunId};
 pub use run::input::RunInput;
 pub use run::lease::{Lease, LeaseGrant, LeaseRequest};
 pub use run::lineage::Lineage;
+pub use run::loaded::LoadedTools;
 pub use run::notice::RunNotice;
 pub use run::origin::RunOrigin;
 pub use run::outcome::{ExitReason, RunError, RunPhase};
@@ -154,6 +156,7 @@ pub use tool::ask_person::{ASK_PERSON, AskPerson};
 pub use tool::call::ToolCall;
 pub use tool::context::{ProgressReporter, ToolContext};
 pub use tool::definition::{ToolAnnotations, ToolDefinition, ToolEffects};
+pub use tool::find_tools::{FIND_TOOLS, FindTools};
 pub use tool::outcome::OutcomeRequest;
 pub use tool::output::ToolOutput;
 pub use tool::pending::{FormRequest, Pending, Resumed};

@@ -21,6 +21,7 @@ pub(crate) fn output(result: CallToolResult) -> ToolOutput {
         is_error: result.is_error.unwrap_or_default(),
         pending: None,
         guarded: None,
+        loaded: Vec::new(),
     }
 }
 

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, Budget, CallState, CompletionRequest, ContentBlock, ContextRecord,
-    Effect, GuardPoint, LimitOverrides, Lineage, Message, PendingCall, RawSignals, RepeatedCalls,
-    Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState, Stage, StateVersion, Step,
-    StepId, TokenUsage, ToolDefinition, Tree,
+    Effect, GuardPoint, LimitOverrides, Lineage, LoadedTools, Message, PendingCall, RawSignals,
+    RepeatedCalls, Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState, Stage,
+    StateVersion, Step, StepId, TokenUsage, ToolDefinition, Tree,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -123,6 +123,7 @@ impl AgentMachine {
                 stage: Stage::TakeInput { closing: false },
                 unguarded,
                 repeated: RepeatedCalls::default(),
+                loaded: LoadedTools::default(),
                 looped: None,
                 turn: 0,
                 tool_calls: 0,

@@ -15,6 +15,7 @@ impl AgentMachine {
     /// The conversation is as large as somebody says who knows.
     pub(crate) fn count_context(&mut self, tokens: u64) {
         self.state.context.estimated = 0;
+        self.state.context.uncounted_tools = 0;
         self.state.context.tokens = tokens;
         self.state.context.counted_messages = self.messages().len();
     }
@@ -42,6 +43,7 @@ impl AgentMachine {
         self.state.context.reported = Reported {
             tokens: usage.total(),
             messages: self.messages().len(),
+            tools_since: 0,
         };
     }
 

@@ -1,8 +1,8 @@
 //! What the calls of one tool are held to beside the rules of the agent that makes them.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use crate::{AgentSpec, ApprovalRules, Bounds, CallPattern, CallerRules};
+use crate::{AgentSpec, ApprovalRules, Bounds, CallPattern, CallerRules, FIND_TOOLS};
 
 impl AgentSpec {
     /// Returns what a run of this definition holds calls of this tool to, beside the agent's own rules: the bounds of the
@@ -11,7 +11,13 @@ impl AgentSpec {
     #[must_use]
     pub fn bounds_of_call(&self, tool: &str) -> Vec<Bounds> {
         let mut all: Vec<Bounds> = Vec::new();
+        let finds_tools = tool == FIND_TOOLS && self.may_search_tools();
         for bounds in &self.bounds {
+            let mut bounds = Cow::Borrowed(bounds);
+            if finds_tools {
+                // Whoever started it need not have many tools.
+                bounds.to_mut().tools.insert(tool.to_owned());
+            }
             let bounds = bounds.of_tool(tool);
             if bounds.restricts() && !all.contains(&bounds) {
                 all.push(bounds);

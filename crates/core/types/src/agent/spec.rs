@@ -13,9 +13,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
-    CallerSetting, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt, OnLoop,
-    Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall,
-    ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
+    CallerSetting, FIND_TOOLS, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt,
+    OnLoop, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent,
+    ToolCall, ToolDefinition, ToolEffects, ToolSearch, canonical_json, hex, json::millis,
+    json::shared,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.
@@ -139,6 +140,9 @@ pub struct AgentSpec {
     /// What happens when a call has had the same result twice as often.
     #[serde(skip_serializing_if = "OnLoop::is_default")]
     pub on_loop: OnLoop,
+    /// From where on its model is not sent all tools, and finds them itself; it is sent all where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_search: Option<ToolSearch>,
     /// The guards of its runs, in the order in which they look.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<GuardSpec>,
@@ -217,6 +221,7 @@ impl Default for AgentSpec {
             team: None,
             max_repeats: None,
             on_loop: OnLoop::default(),
+            tool_search: None,
             guards: Vec::new(),
             hooks_calls: false,
             subagents: Vec::new(),
@@ -427,21 +432,26 @@ impl AgentSpec {
         self.handoffs.iter().find(|agent| agent.name == name)
     }
 
-    /// The names of the tools that start other agents or hand the run over to one: no [bounds](Self::bounds) have to have
-    /// them, since what these agents do is held to the same.
+    /// The names of the tools that start other agents or hand the run over to one, and of that which finds tools: no
+    /// [bounds](Self::bounds) have to have them, since what these agents do, and the tools that are found, are held to the same.
     pub(crate) fn own_tools(&self) -> BTreeSet<String> {
         let starters = self.subagents.iter().map(SubAgent::tool_name);
+        let finder = self.may_search_tools().then(|| FIND_TOOLS.to_owned());
         starters
             .chain(self.handoffs.iter().map(Handoff::tool_name))
+            .chain(finder)
             .collect()
     }
 
     /// What a call of this tool does to the world. A tool that the agent does not know is treated as a write. To start an
-    /// agent is idempotent, whatever that does, and so is to hand the run over to one.
+    /// agent is idempotent, whatever that does, and so is to hand the run over to one. To find tools changes nothing.
     #[must_use]
     pub fn effects_of(&self, tool: &str) -> ToolEffects {
         if self.subagent(tool).is_some() || self.handoff(tool).is_some() {
             return ToolEffects::Idempotent;
+        }
+        if tool == FIND_TOOLS && self.may_search_tools() {
+            return ToolEffects::ReadOnly;
         }
         self.definition_of(tool)
             .map_or(ToolEffects::Write, ToolDefinition::effects)
@@ -458,6 +468,14 @@ impl AgentSpec {
         settings
             .and_then(|settings| settings.parallel_writes)
             .unwrap_or(self.parallel_writes)
+    }
+
+    /// Returns whether [`FIND_TOOLS`] is the tool that loads others, however many there are, and none of the agent's own: those
+    /// of older definitions may have the name.
+    #[must_use]
+    pub fn may_search_tools(&self) -> bool {
+        let mut tools = self.head.tools.iter();
+        self.tool_search.is_some() && tools.all(|tool| tool.name != FIND_TOOLS)
     }
 
     fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {

@@ -143,6 +143,48 @@ impl RequestHead {
         }
     }
 
+    /// Returns it with these tools and no other.
+    #[must_use]
+    pub fn with_tools(&self, tools: Vec<ToolDefinition>) -> Self {
+        // All fields are listed so that the tools are not copied.
+        let Self {
+            provider,
+            model,
+            fallback_models,
+            system,
+            tools: _,
+            max_tokens,
+            temperature,
+            top_p,
+            stop_sequences,
+            tool_choice,
+            parallel_tool_calls,
+            response_format,
+            thinking,
+            reasoning_effort,
+            context_management,
+            extra,
+        } = self;
+        Self {
+            provider: provider.clone(),
+            model: model.clone(),
+            fallback_models: fallback_models.clone(),
+            system: system.clone(),
+            tools,
+            max_tokens: *max_tokens,
+            temperature: *temperature,
+            top_p: *top_p,
+            stop_sequences: stop_sequences.clone(),
+            tool_choice: tool_choice.clone(),
+            parallel_tool_calls: *parallel_tool_calls,
+            response_format: response_format.clone(),
+            thinking: *thinking,
+            reasoning_effort: *reasoning_effort,
+            context_management: context_management.clone(),
+            extra: extra.clone(),
+        }
+    }
+
     /// The models in the order in which they are asked, each as `provider/model`; the first as it is where it names no
     /// provider.
     pub fn models(&self) -> impl Iterator<Item = Cow<'_, str>> {

@@ -13,6 +13,7 @@ pub(crate) mod id;
 pub(crate) mod input;
 pub(crate) mod lease;
 pub(crate) mod lineage;
+pub(crate) mod loaded;
 pub(crate) mod notice;
 pub(crate) mod origin;
 pub(crate) mod outcome;

@@ -8,9 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
+<<<<<<< HEAD
     HandedOver, Handover, Held, LimitOverrides, Lineage, Milestone, OpenTicket, RepeatedCalls,
     RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
     ToolResultBlock, Tree, UpgradeRequest, UserMessage,
+=======
+    HandedOver, Handover, LimitOverrides, Lineage, LoadedTools, Milestone, OpenTicket,
+    RepeatedCalls, RequestHead, RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration,
+    TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest, UserMessage,
+>>>>>>> c9267f69 (Decide which of many tools a model is sent, and find the others)
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.
@@ -72,6 +78,9 @@ pub struct RunState {
     /// The calls that it made last, while its agent has it [watched](AgentSpec::max_repeats) for repeats.
     #[serde(default, skip_serializing_if = "RepeatedCalls::is_empty")]
     pub repeated: RepeatedCalls,
+    /// The tools that it has loaded, where its agents have [too many](crate::ToolSearch) to send all.
+    #[serde(default, skip_serializing_if = "LoadedTools::is_empty")]
+    pub loaded: LoadedTools,
     /// Why it goes no further after this turn by itself: it repeats itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<String>,
@@ -144,11 +153,17 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// The next model call: the agent's head and the conversation so far. Two pointer copies.
+    /// The next model call: the agent's head and the conversation so far. Two pointer copies, unless the agent has too many
+    /// tools to [send all](Self::head).
     #[must_use]
     pub fn request(&self) -> CompletionRequest {
-        let head = Arc::clone(&self.agent.head);
-        CompletionRequest::new(head, self.conversation.clone())
+        CompletionRequest::new(self.head(), self.conversation.clone())
+    }
+
+    /// The head of the next model call: the agent's own, or one with the tools that are [sent](AgentSpec::sent_head).
+    #[must_use]
+    pub fn head(&self) -> Arc<RequestHead> {
+        self.agent.sent_head(self.loaded.of(&self.agent.name))
     }
 
     /// How far the run has come. A model call that is about to be made is no turn that is over.
@@ -204,6 +219,9 @@ pub struct ContextRecord {
     pub reported: Reported,
     /// The part of `tokens` that is estimated, as it was before calibration.
     pub estimated: u64,
+    /// How many of the tools that were loaded last `tokens` does not cover.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncounted_tools: u32,
     /// How the model counts beside the estimate.
     pub calibration: TokenCalibration,
     /// The size in tokens below which the conversation is not compacted: an attempt failed, and another is
@@ -225,6 +243,9 @@ pub struct Reported {
     pub tokens: u64,
     /// How many leading messages they are of.
     pub messages: usize,
+    /// How many tools were loaded since.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tools_since: u32,
 }
 
 impl Reported {

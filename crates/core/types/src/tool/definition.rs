@@ -97,6 +97,26 @@ pub enum ToolEffects {
 }
 
 impl ToolDefinition {
+    /// What stands between a server and the name that a tool has there.
+    const OF_SERVER: &str = "__";
+
+    /// Returns the server that it is of, where its name is `SERVER__TOOL`, as those of MCP servers are.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        self.parts().map(|(server, _)| server)
+    }
+
+    /// Returns its name without that of its server.
+    #[must_use]
+    pub fn own_name(&self) -> &str {
+        self.parts().map_or(&self.name, |(_, name)| name)
+    }
+
+    fn parts(&self) -> Option<(&str, &str)> {
+        let parts = self.name.split_once(Self::OF_SERVER);
+        parts.filter(|(server, name)| !server.is_empty() && !name.is_empty())
+    }
+
     /// What its annotations promise. A tool that promises nothing is a write.
     #[must_use]
     pub fn effects(&self) -> ToolEffects {

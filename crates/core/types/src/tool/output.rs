@@ -25,6 +25,9 @@ pub struct ToolOutput {
     /// rest is what the model reads instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<Box<Guarded>>,
+    /// The names of the tools that it loads, where it is that of [`FIND_TOOLS`](crate::FIND_TOOLS); no other tool loads any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded: Vec<String>,
 }
 
 impl ToolOutput {

@@ -34,5 +34,6 @@ mod times;
 mod token_usage;
 mod tool_dyn;
 mod tool_output;
+mod tool_search;
 mod variants;
 mod wire;

@@ -104,6 +104,7 @@ fn plot() -> ToolOutput {
         }],
         structured_content: Some(json!({"points": 3})),
         guarded: None,
+        loaded: Vec::new(),
         is_error: true,
         pending: None,
     }

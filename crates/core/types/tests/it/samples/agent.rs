@@ -2,9 +2,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
+<<<<<<< HEAD
     GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message,
     ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder,
     ReminderTrigger, RunRequest, SubAgent, ToolSettings,
+=======
+    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate,
+    OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
+    RunRequest, SubAgent, ToolSearch, ToolSettings,
+>>>>>>> c9267f69 (Decide which of many tools a model is sent, and find the others)
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -118,6 +124,10 @@ pub(crate) fn full() -> AgentSpec {
         hooks_calls: true,
         max_repeats: Some(4),
         on_loop: OnLoop::Ask,
+        tool_search: Some(ToolSearch {
+            above: 20,
+            at_percent: 5,
+        }),
         subagents: vec![SubAgent {
             name: "explorer".into(),
             description: "Looks around.".into(),

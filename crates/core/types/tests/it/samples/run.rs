@@ -4,10 +4,7 @@ use neuron_types::{
     AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
     CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
     HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
-    Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported,
-    RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags,
-    Stage, StateVersion, StepId, TokenCalibration, TokenUsage, TraceContext, Tree, UpgradeRequest,
-    UserMessage,
+    Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, TraceContext, Tree, UpgradeRequest, UserMessage, LoadedTools, ToolDefinition, ToolSearch,
 };
 
 use uuid::Uuid;
@@ -235,6 +232,22 @@ fn repeated() -> RepeatedCalls {
     repeated
 }
 
+fn loaded() -> LoadedTools {
+    let names = (0..60).map(|number| format!("github__tool_{number}"));
+    let tools = names.map(|name| ToolDefinition {
+        name,
+        ..ToolDefinition::default()
+    });
+    let mut agent = AgentSpec {
+        tool_search: Some(ToolSearch::default()),
+        ..AgentSpec::default()
+    };
+    agent.head_mut().tools = tools.collect();
+    let mut loaded = LoadedTools::default();
+    loaded.load(&agent, "github__tool_7");
+    loaded
+}
+
 /// A run in the middle of a turn.
 pub(crate) fn state() -> RunState {
     RunState {
@@ -242,6 +255,7 @@ pub(crate) fn state() -> RunState {
         left_out: Vec::new(),
         unguarded: 1,
         repeated: repeated(),
+        loaded: loaded(),
         looped: Some("the call of bash has had the same result 6 times".into()),
         version: StateVersion,
         agent: AgentSpec::default(),
@@ -314,8 +328,10 @@ pub(crate) fn state() -> RunState {
             reported: Reported {
                 tokens: 5_040,
                 messages: 2,
+                tools_since: 1,
             },
             estimated: 80,
+            uncounted_tools: 1,
             calibration: TokenCalibration {
                 estimated: 1_200,
                 reported: 1_500,

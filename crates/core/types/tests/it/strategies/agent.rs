@@ -1,8 +1,14 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
+<<<<<<< HEAD
     GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt,
     OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest,
     SubAgent, ToolSettings,
+=======
+    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, OnHalt, OnLoop,
+    OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
+    ToolSearch, ToolSettings,
+>>>>>>> c9267f69 (Decide which of many tools a model is sent, and find the others)
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -145,6 +151,7 @@ prop_compose! {
         [max_depth, max_children] in any::<[u32; 2]>(),
         (pool, pools) in (option::of(text()), btree_map(text(), allowance(), 0..3)),
         (guards, hooks_calls) in (few(guard_spec()), any::<bool>()),
+        tool_search in option::of((any::<u32>(), any::<u8>()).prop_map(|(above, at_percent)| ToolSearch { above, at_percent })),
         (max_repeats, on_loop) in (any::<Option<u32>>(), one_of(&[OnLoop::Hint, OnLoop::Ask, OnLoop::End])),
     ) -> AgentSpec {
         AgentSpec {
@@ -152,6 +159,7 @@ prop_compose! {
             hooks_calls,
             max_repeats,
             on_loop,
+            tool_search,
             subagents,
             handoffs,
             bounds,

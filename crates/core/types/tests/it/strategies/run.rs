@@ -3,9 +3,7 @@ use std::time::Duration;
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
     ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
-    LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, RepeatedCalls,
-    Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus,
-    RunTags, Spent, Stage, StateVersion, TokenCalibration, TraceContext, Tree, UpgradeRequest,
+    LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration, TraceContext, Tree, UpgradeRequest, LoadedTools,
     UserMessage,
 };
 use proptest::{
@@ -223,12 +221,13 @@ prop_compose! {
         [estimated, reported, unreported, known, compact_from, tokens] in any::<[u64; 6]>(),
         [turns, tool_calls, continuations] in any::<[u32; 3]>(),
         (counted_messages, overflowed) in any::<(usize, bool)>(),
-        (said, messages) in any::<(u64, usize)>(),
+        (said, messages, [uncounted_tools, tools_since]) in any::<(u64, usize, [u32; 2])>(),
     ) -> ContextRecord {
         ContextRecord {
             tokens: known,
             counted_messages,
-            reported: Reported { tokens: said, messages },
+            reported: Reported { tokens: said, messages, tools_since },
+            uncounted_tools,
             estimated: unreported,
             calibration: TokenCalibration { estimated, reported },
             compact_from,
@@ -443,6 +442,7 @@ prop_compose! {
     ) -> RunState {
         RunState { doubt, left_out, unguarded, looped,
             repeated: RepeatedCalls::default(),
+            loaded: LoadedTools::default(),
             version: StateVersion,
             agent,
             conversation: conversation.into(),

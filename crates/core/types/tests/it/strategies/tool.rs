@@ -115,8 +115,9 @@ prop_compose! {
         is_error in any::<bool>(),
         pending in option::of(pending()),
         guarded in option::of(guarded()),
+        loaded in few(text()),
     ) -> ToolOutput {
         let guarded = guarded.map(Box::new);
-        ToolOutput { content, structured_content, is_error, pending, guarded }
+        ToolOutput { content, structured_content, is_error, pending, guarded, loaded }
     }
 }

@@ -215,6 +215,7 @@ fn read_one(
         team: None,
         max_repeats: Some(table.count_or_none("max_repeats").unwrap_or(MAX_REPEATS)),
         on_loop: on.repeats,
+        tool_search: None,
         guards: guards::read_names(
             table,
             known.guards,
