@@ -587,7 +587,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         clock: Option<Handle>,
     ) -> Result<(Observation, Vec<Signal>), DurableError> {
         let uncounted = self.machine.uncounted_messages();
-        let estimated = self.strategy.token_estimate(uncounted);
+        let tools = self.machine.uncounted_tools();
+        let tools = self.strategy.token_estimate(tools.as_slice());
+        let estimated = self
+            .strategy
+            .token_estimate(uncounted)
+            .saturating_add(tools);
         let tokens = self.machine.tokens_with(estimated);
         let messages = self.machine.messages();
         let too_soon = tokens < self.machine.state().context.compact_from;

@@ -266,6 +266,7 @@ impl AgentMachine {
 
     /// The model asked for calls: guards and hooks look at them where there are any, and then the policy.
     fn begin_calls(&mut self, now: DateTime<Utc>) {
+        self.load_called();
         if !self.state.agent.guards_calls() {
             self.state.stage = Stage::JudgeCalls;
             return;

@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError,
-    RunEvent, Stage, StepFailure, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
+    ASK_PERSON, CallState, ExitReason, FIND_TOOLS, FailureKind, OnUnknownOutcome,
+    PermissionDecision, RunError, RunEvent, Stage, StepFailure, ToolCall, ToolEffects, ToolOutput,
+    ToolResultBlock,
 };
 
 use crate::{
@@ -89,10 +90,20 @@ impl AgentMachine {
     /// depend on which tools an executor has.
     fn unlisted(&self, index: usize) -> Option<String> {
         let name = &self.state.calls.get(index)?.call.name;
-        let tools = &self.state.agent.head.tools;
-        let known = tools.iter().map(|tool| tool.name.as_str());
-        let is_listed = known.clone().any(|known| known == name);
-        (!is_listed).then(|| ToolOutput::unknown_tool_text(name, known))
+        let agent = &self.state.agent;
+        if agent.head.tools.iter().any(|tool| tool.name == *name) {
+            return None;
+        }
+        let sent = self.state.head();
+        let known = sent.tools.iter().map(|tool| tool.name.as_str());
+        if known.clone().any(|known| known == name) {
+            return None;
+        }
+        let text = ToolOutput::unknown_tool_text(name, known);
+        Some(match agent.searches_tools() {
+            true => format!("{text}; {FIND_TOOLS} finds others"),
+            false => text,
+        })
     }
 
     /// Whether a call asks a person, and no executor.
@@ -330,11 +341,12 @@ impl AgentMachine {
         &mut self,
         index: usize,
         event: fn(ToolResultBlock) -> CallEvent,
-        output: ToolOutput,
+        mut output: ToolOutput,
         failure: Option<FailureKind>,
         reason: Option<String>,
     ) {
         let turn = self.state.turn;
+        self.load_found(index, &mut output);
         let Some(slot) = self.state.calls.get(index) else {
             return;
         };

@@ -250,11 +250,15 @@ impl AgentMachine {
             .fold(0_usize, usize::saturating_add);
         let head = match known.messages {
             0 => {
-                let head = &self.state.agent.head;
+                let head = self.state.head();
                 let parts = (&head.system, &head.tools, &head.response_format);
                 json_bytes(&parts).unwrap_or_default()
             }
-            _ => 0,
+            _ => {
+                let loaded = self.newest_loaded(known.tools_since);
+                let bytes = loaded.map(|tool| json_bytes(tool).unwrap_or_default());
+                bytes.fold(0_usize, usize::saturating_add)
+            }
         };
         let bytes = u64::try_from(new.saturating_add(head)).unwrap_or(u64::MAX);
         known.tokens.saturating_add(bytes)

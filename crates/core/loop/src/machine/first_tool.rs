@@ -1,13 +1,13 @@
 //! A run that is complete with the result of its first tool.
 
-use neuron_types::{ASK_PERSON, CallState, ContentItem, PendingCall};
+use neuron_types::{ASK_PERSON, CallState, ContentItem, FIND_TOOLS, PendingCall};
 
 use crate::AgentMachine;
 
 impl AgentMachine {
     /// Takes the result that completes the run as its output, where the agent says that one does. Returns whether there is
-    /// one: a call of the turn was made and has not failed. What a person answers is no result of a tool, and a run that is
-    /// handed over goes on.
+    /// one: a call of the turn was made and has not failed. What a person answers is no result of a tool, nor is what tools were
+    /// found, and a run that is handed over goes on.
     pub(crate) fn takes_first_result(&mut self) -> bool {
         if !self.state.agent.stop_on_first_tool || self.state.handover.is_some() {
             return false;
@@ -25,7 +25,7 @@ fn result_text(slot: &PendingCall) -> Option<String> {
     let CallState::Done(result) = &slot.state else {
         return None;
     };
-    if result.is_error || slot.call.name == ASK_PERSON {
+    if result.is_error || [ASK_PERSON, FIND_TOOLS].contains(&slot.call.name.as_str()) {
         return None;
     }
     // The note of what was changed is for the model.

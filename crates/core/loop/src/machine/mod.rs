@@ -20,6 +20,7 @@ mod inquiries;
 mod judges;
 pub(crate) mod later;
 mod leases;
+mod loaded;
 mod order;
 pub(crate) mod outcomes;
 mod phase;

@@ -18,6 +18,7 @@ mod halts;
 mod handoffs;
 mod inquiries;
 mod judges;
+mod loaded;
 mod machine;
 mod order;
 mod previews;

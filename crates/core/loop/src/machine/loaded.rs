@@ -1,0 +1,71 @@
+//! Tools that the model is sent once they are loaded.
+
+use neuron_types::{ContentItem, FIND_TOOLS, Message, ToolDefinition, ToolOutput};
+
+use crate::AgentMachine;
+
+impl AgentMachine {
+    /// Loads the tools that the model calls by their names without having been sent them.
+    pub(crate) fn load_called(&mut self) {
+        if !self.state.agent.may_search_tools() {
+            return;
+        }
+        let calls = self.state.calls.iter();
+        let names: Vec<String> = calls.map(|slot| slot.call.name.clone()).collect();
+        for name in names {
+            self.load(&name);
+        }
+    }
+
+    /// Loads what a call has found, and says to the model which of it the run does not have: whoever made the call may have
+    /// another definition of the agent.
+    pub(crate) fn load_found(&mut self, index: usize, output: &mut ToolOutput) {
+        let found = std::mem::take(&mut output.loaded);
+        let slot = self.state.calls.get(index);
+        let is_finding = slot.is_some_and(|slot| slot.call.name == FIND_TOOLS);
+        if !is_finding || output.is_error || !self.state.agent.may_search_tools() {
+            return;
+        }
+        let mut missing = Vec::new();
+        for name in found {
+            let mut known = self.state.agent.head.tools.iter();
+            match known.any(|tool| tool.name == name) {
+                true => self.load(&name),
+                false => missing.push(name),
+            }
+        }
+        if !missing.is_empty() {
+            let note = format!("[not in this run: {}]", missing.join(", "));
+            output.content.push(ContentItem::Text(note));
+        }
+    }
+
+    fn load(&mut self, tool: &str) {
+        let state = &mut self.state;
+        if state.loaded.load(&state.agent, tool) {
+            let context = &mut state.context;
+            context.uncounted_tools = context.uncounted_tools.saturating_add(1);
+            context.reported.tools_since = context.reported.tools_since.saturating_add(1);
+        }
+    }
+
+    /// Returns a message that is as large as the tools that were loaded since the size of the conversation was last known;
+    /// `None` if none were.
+    #[must_use]
+    pub fn uncounted_tools(&self) -> Option<Message> {
+        let newest = self.newest_loaded(self.state.context.uncounted_tools);
+        let text: String = newest
+            .map(|tool| format!("{}{}{}", tool.name, tool.description, tool.input_schema))
+            .collect();
+        (!text.is_empty()).then(|| Message::user(text))
+    }
+
+    /// The definitions of the tools that were loaded last, as far as there still are any.
+    pub(crate) fn newest_loaded(&self, count: u32) -> impl Iterator<Item = &ToolDefinition> {
+        let agent = &self.state.agent;
+        let loaded = self.state.loaded.of(&agent.name);
+        let newest = loaded.iter().rev();
+        let newest = newest.take(usize::try_from(count).unwrap_or(usize::MAX));
+        newest.filter_map(|name| agent.head.tools.iter().find(|tool| tool.name == *name))
+    }
+}
