@@ -42,6 +42,7 @@ mod builder;
 mod deferred;
 mod definition;
 mod failed_models;
+mod find_tools;
 mod fitted;
 mod grants;
 mod guarded_call;
@@ -85,6 +86,7 @@ pub use builder::ExecutorBuilder;
 /// | is cancelled | fails as `cancelled` |
 /// | is one that the [agent's](Executor::granting) rules ask about, and brings along no [decision](neuron_types::Approval) that counts | fails as `not_approved`: it is not called |
 /// | is not [granted](Executor::granting) to the agent any more, or is denied | an output with `is_error`: it is not called |
+/// | is [`find_tools`](neuron_types::FIND_TOOLS) and none that is registered | what was [found](neuron_types::FindTools::answer) among the tools of the agent |
 /// | is granted and not here | fails as `no_worker`: it is not called |
 ///
 /// Arguments are checked against the tool's schema before it is called, unless the tool says that it checks
@@ -343,7 +345,7 @@ impl Executor {
             return Ok(ToolOutput::error(denied(reason)));
         }
         self.check_tool(&call.name)?;
-        if tools.get(&call.name).is_none() {
+        if tools.get(&call.name).is_none() && !self.finds_tools(&call.name) {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
         }
         if let PermissionDecision::Ask(asking) = judged {
@@ -401,10 +403,7 @@ impl Executor {
             ..self.context(scope)
         };
         let outcome = attempt
-            .part_with_notice(
-                &context.cancellation_token,
-                tools.execute_call(call, &context),
-            )
+            .part_with_notice(&context.cancellation_token, self.make_call(call, &context))
             .await;
         let what = || format!("the tool {}", call.name);
         let mut output = match outcome {

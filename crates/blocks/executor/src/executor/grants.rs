@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerSetting, JudgedCall, PermissionDecision, ToolCall,
+    AgentSpec, ApprovalRules, CallerSetting, FIND_TOOLS, JudgedCall, PermissionDecision, ToolCall,
     ToolDefinition, ToolEffects, ToolOutput,
 };
 
@@ -14,6 +14,8 @@ use neuron_types::{
 pub(crate) struct Grants {
     definition: Box<AgentSpec>,
     tools: BTreeMap<String, Granted>,
+    /// The tool that finds others, where the agent has none by the name.
+    finder: Granted,
     rules: ApprovalRules,
     callers_may_allow: bool,
     /// Its owner starts the runs.
@@ -50,6 +52,14 @@ impl Grants {
         Self {
             definition: Box::new(agent.clone()),
             tools: tools.collect(),
+            finder: Granted {
+                effects: ToolEffects::ReadOnly,
+                timeout: agent.timeout_of(FIND_TOOLS),
+                definition: ToolDefinition {
+                    name: FIND_TOOLS.to_owned(),
+                    ..ToolDefinition::default()
+                },
+            },
             rules: agent.approvals.clone(),
             callers_may_allow: agent.callers_may_set.contains(&CallerSetting::Allow),
             is_of_owner: false,
@@ -79,6 +89,11 @@ impl Grants {
         }
     }
 
+    fn granted(&self, tool: &str) -> Option<&Granted> {
+        let finder = || (tool == FIND_TOOLS).then_some(&self.finder);
+        self.tools.get(tool).or_else(finder)
+    }
+
     /// Whether the agent has this tool.
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.tools.contains_key(tool)
@@ -91,13 +106,13 @@ impl Grants {
 
     /// How long an attempt of a call of this tool may take.
     pub(crate) fn tool_timeout(&self, tool: &str) -> Duration {
-        let granted = self.tools.get(tool);
+        let granted = self.granted(tool);
         granted.map_or(Duration::MAX, |granted| granted.timeout)
     }
 
     /// What a call is answered with that is not granted; `None` if it is. The run takes its effects for these.
     pub(crate) fn refusal(&self, call: &ToolCall, taken_for: ToolEffects) -> Option<ToolOutput> {
-        let Some(granted) = self.tools.get(&call.name) else {
+        let Some(granted) = self.granted(&call.name) else {
             let names = self.tools.keys().map(String::as_str);
             return Some(ToolOutput::unknown_tool(&call.name, names));
         };
@@ -121,7 +136,7 @@ impl Grants {
 
     /// What is known of a tool's arguments.
     pub(crate) fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {
-        self.tools.get(tool).map(|granted| &granted.definition)
+        self.granted(tool).map(|granted| &granted.definition)
     }
 
     /// What the agent's rules say of a call that it grants, where whoever started the run allowed these calls.

@@ -113,6 +113,7 @@ mod tests {
             is_error: false,
             pending: None,
             guarded: None,
+            loaded: Vec::new(),
         };
         bound(&mut output, 7);
         assert_eq!(

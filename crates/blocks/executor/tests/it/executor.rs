@@ -1,6 +1,7 @@
 mod approved;
 mod definitions;
 mod fallbacks;
+mod find_tools;
 mod grants;
 mod handoffs;
 mod hooks;

@@ -146,6 +146,7 @@ mod tests {
             is_error: true,
             pending: None,
             guarded: None,
+            loaded: Vec::new(),
         };
         assert_eq!(output(result(ours.clone())), ours);
     }

@@ -55,8 +55,13 @@ impl AgentSpec {
     /// Returns whether this tool is sent only once it is loaded.
     #[must_use]
     pub fn is_searched(&self, tool: &str) -> bool {
-        let split = self.split();
-        split.is_some_and(|split| split.searched.iter().any(|known| known.name == tool))
+        self.searched_tools().iter().any(|known| known.name == tool)
+    }
+
+    /// Returns the tools that are sent only once they are loaded; none if all are sent.
+    #[must_use]
+    pub fn searched_tools(&self) -> Vec<&ToolDefinition> {
+        self.split().map(|split| split.searched).unwrap_or_default()
     }
 
     /// Returns whether there are too many tools to send all.
