@@ -59,6 +59,17 @@ pub enum AgentError {
         #[source]
         source: ToolError,
     },
+    /// A tool has the name of one that the agent has anyway.
+    #[error(
+        "agent {agent}: the name {tool} is that of the tool with which a model finds others: give yours another name, or \
+         turn that off with `.tool_search(None)`"
+    )]
+    ReservedTool {
+        /// The agent.
+        agent: String,
+        /// The name.
+        tool: &'static str,
+    },
     /// A rule names a tool that the agent lacks, so that it would never be asked about.
     #[error("agent {agent} asks about {tool}, and has no such tool (known: {})", .known.join(", "))]
     UnknownTool {

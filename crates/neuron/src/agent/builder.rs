@@ -7,9 +7,7 @@ use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardSpec,
-    Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard,
-    OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
+    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard, OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn, FIND_TOOLS, GuardPoint, ToolSearch,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -120,6 +118,7 @@ impl AgentBuilder {
         let spec = AgentSpec {
             name: name.into(),
             max_repeats: Some(3),
+            tool_search: Some(ToolSearch::default()),
             ..AgentSpec::default()
         };
         Self {
@@ -309,6 +308,13 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     pub fn max_repeats(mut self, times: u32, then: OnLoop) -> Self {
         self.spec.max_repeats = Some(times);
         self.spec.on_loop = then;
+        self
+    }
+
+    /// Sets from where on the model is not sent all tools, and finds them with the tool `find_tools`. Default is above 40 tools,
+    /// or a tenth of the size from which the conversation is compacted; with `None` it is sent all.
+    pub fn tool_search(mut self, search: impl Into<Option<ToolSearch>>) -> Self {
+        self.spec.tool_search = search.into();
         self
     }
 
@@ -529,8 +535,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     ///
     /// # Errors
     ///
-    /// [`AgentError`]: no model, a provider without a key, a tool whose commands nothing here can confine, a rule about
-    /// calls that cannot be read or that names no tool of the agent; two other agents of one name, or a workflow among them.
+    /// [`AgentError`]: no model, a provider without a key, a tool whose commands nothing here can confine, or with the name of
+    /// one that is not the agent's own, a rule about calls that cannot be read or that names no tool of the agent; two other agents of one name, or a workflow among them.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
         settle_tools(&name, &mut self.tools, self.sandbox.as_ref())?;
@@ -559,6 +565,12 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             executor = executor.limiter(provider.as_str(), limiter);
         }
         self.spec.head_mut().tools = self.tools.definitions();
+        if self.spec.tool_search.is_some() && !self.spec.may_search_tools() {
+            return Err(AgentError::ReservedTool {
+                agent: name,
+                tool: FIND_TOOLS,
+            });
+        }
         let others = self.others.settle(&mut self.spec)?;
         check_rules(&self.spec)?;
         Ok(Agent::new(Parts {
@@ -612,7 +624,9 @@ fn check_rules(spec: &AgentSpec) -> Result<(), AgentError> {
     for AskRule { call, .. } in &rules.approve {
         let text = call.strip_prefix('!').unwrap_or(call);
         let named = text.split_once('(').map_or(text, |(tool, _)| tool);
-        if !named.contains(['*', '?', '[', '{']) && known().all(|tool| tool != named) {
+        let finds_tools = named == FIND_TOOLS && spec.may_search_tools();
+        let is_there = finds_tools || known().any(|tool| tool == named);
+        if !named.contains(['*', '?', '[', '{']) && !is_there {
             return Err(AgentError::UnknownTool {
                 agent: spec.name.clone(),
                 tool: named.to_owned(),

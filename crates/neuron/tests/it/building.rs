@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use neuron::{AgentError, prelude::*, tool::BUILTIN_TOOLS};
 use neuron_config::ScriptModel;
-use neuron_types::{StepId, ToolCall};
+use neuron_types::{StepId, ToolCall, ToolSearch};
 
 const LIMIT: Duration = Duration::from_secs(30); // Only compared, never waited for.
 
@@ -51,6 +51,32 @@ fn a_question_about_a_tool_that_is_not_there_is_an_error() {
             .build()
             .is_ok()
     );
+}
+
+/// Finds tools in the shed.
+#[neuron_tool(read_only)]
+async fn find_tools(query: String) -> Result<String, ToolError> {
+    Ok(query)
+}
+
+#[test]
+fn many_tools_are_searched_unless_that_is_turned_off_and_its_name_is_taken() {
+    let agent = Agent::builder("a").model(model()).ask("find_tools");
+    let agent = agent.build().unwrap();
+    assert_eq!(agent.spec().tool_search, Some(ToolSearch::default()));
+    let builder = || Agent::builder("a").model(model()).tool(FindToolsTool);
+    let error = builder().build().unwrap_err();
+    assert!(matches!(error, AgentError::ReservedTool { .. }), "{error}");
+    let said = "agent a: the name find_tools is that of the tool with which a model finds others";
+    assert!(error.to_string().starts_with(said), "{error}");
+    let agent = builder().tool_search(None).ask("find_tools").build();
+    assert_eq!(agent.unwrap().spec().tool_search, None);
+    let search = ToolSearch {
+        above: 7,
+        ..ToolSearch::default()
+    };
+    let agent = Agent::builder("a").model(model()).tool_search(search);
+    assert_eq!(agent.build().unwrap().spec().tool_search, Some(search));
 }
 
 #[test]

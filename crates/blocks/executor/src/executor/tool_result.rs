@@ -113,7 +113,7 @@ mod tests {
             is_error: false,
             pending: None,
             guarded: None,
-            loaded: Vec::new(),
+            loaded: Box::default(),
         };
         bound(&mut output, 7);
         assert_eq!(

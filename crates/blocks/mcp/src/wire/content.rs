@@ -21,7 +21,7 @@ pub(crate) fn output(result: CallToolResult) -> ToolOutput {
         is_error: result.is_error.unwrap_or_default(),
         pending: None,
         guarded: None,
-        loaded: Vec::new(),
+        loaded: Box::default(),
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
             is_error: true,
             pending: None,
             guarded: None,
-            loaded: Vec::new(),
+            loaded: Box::default(),
         };
         assert_eq!(output(result(ours.clone())), ours);
     }

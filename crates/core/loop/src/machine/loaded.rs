@@ -17,8 +17,8 @@ impl AgentMachine {
         }
     }
 
-    /// Loads what a call has found, and says to the model which of it the run does not have: whoever made the call may have
-    /// another definition of the agent.
+    /// Loads what a call has found, and says to the model which of it the run does not have: the executor that made the call
+    /// may have another definition of the agent.
     pub(crate) fn load_found(&mut self, index: usize, output: &mut ToolOutput) {
         let found = std::mem::take(&mut output.loaded);
         let slot = self.state.calls.get(index);

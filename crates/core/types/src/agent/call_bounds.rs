@@ -15,7 +15,7 @@ impl AgentSpec {
         for bounds in &self.bounds {
             let mut bounds = Cow::Borrowed(bounds);
             if finds_tools {
-                // Whoever started it need not have many tools.
+                // The run that started it need not have many tools.
                 bounds.to_mut().tools.insert(tool.to_owned());
             }
             let bounds = bounds.of_tool(tool);

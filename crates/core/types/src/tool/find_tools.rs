@@ -38,7 +38,7 @@ pub struct FindTools {
 }
 
 impl FindTools {
-    /// Returns what the model is told about the tool: which servers have how many of these tools, and their names as far as the
+    /// Returns what the model reads about the tool: which servers have how many of these tools, and their names as far as the
     /// definition has no more than so many bytes as JSON. It has about 1,000 where that is less.
     #[must_use]
     pub fn definition(searched: &[&ToolDefinition], most_bytes: usize) -> ToolDefinition {
@@ -81,7 +81,7 @@ impl FindTools {
         definition
     }
 
-    /// Returns what a call of the tool comes to: these tools as far as they fit the query, the best first. Their names are what
+    /// Returns the result of a call of the tool: these tools as far as they fit the query, the best first. Their names are what
     /// is [loaded](ToolOutput::loaded).
     ///
     /// A tool whose name is in the query comes first. The others fit by the words of their names, servers, descriptions and

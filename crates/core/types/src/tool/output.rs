@@ -26,8 +26,8 @@ pub struct ToolOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<Box<Guarded>>,
     /// The names of the tools that it loads, where it is that of [`FIND_TOOLS`](crate::FIND_TOOLS); no other tool loads any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loaded: Vec<String>,
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub loaded: Box<[String]>,
 }
 
 impl ToolOutput {

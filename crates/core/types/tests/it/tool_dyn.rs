@@ -104,7 +104,7 @@ fn plot() -> ToolOutput {
         }],
         structured_content: Some(json!({"points": 3})),
         guarded: None,
-        loaded: Vec::new(),
+        loaded: Box::default(),
         is_error: true,
         pending: None,
     }

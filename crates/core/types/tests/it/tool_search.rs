@@ -239,7 +239,7 @@ fn the_right_tool_of_400_is_found_by_what_it_does() {
         server: Some("Jira".into()),
         limit: Some(1),
     };
-    assert_eq!(asked.answer(&tools).loaded, ["jira__createIssue"]);
+    assert_eq!(*asked.answer(&tools).loaded, ["jira__createIssue"]);
 }
 
 #[test]
@@ -248,11 +248,11 @@ fn where_nothing_is_found_the_nearest_names_are_said() {
         tool("github__create_issue", "Opens one."),
         tool("jira__search", "Looks."),
     ];
-    let output = find("isue", &tools);
+    let output = find("creation", &tools);
     assert!(output.loaded.is_empty() && !output.is_error);
     assert_eq!(
         text(&output),
-        "No tool fits \"isue\": use other words, or one of the nearest names: github__create_issue"
+        "No tool fits \"creation\": use other words, or one of the nearest names: github__create_issue, jira__search"
     );
     let asked = FindTools {
         query: "issue".into(),

@@ -8,7 +8,7 @@ use std::{
 use neuron_approvers::Approvers;
 use neuron_executor::Prices;
 use neuron_tool::READ_ONLY_TOOLS;
-use neuron_types::{AgentSpec, RequestHead, SystemPrompt};
+use neuron_types::{AgentSpec, RequestHead, SystemPrompt, ToolSearch};
 
 use crate::DEMO_MODEL;
 use crate::agent_file::{
@@ -164,6 +164,7 @@ impl Definitions {
             }
             .into(),
             max_repeats: Some(agents::MAX_REPEATS),
+            tool_search: Some(ToolSearch::default()),
             ..AgentSpec::default()
         };
         let workplace = Workplace::default();

@@ -25,4 +25,5 @@ pub(crate) mod sessions;
 pub(crate) mod steps;
 pub(crate) mod subagents;
 pub(crate) mod tool_limits;
+pub(crate) mod tool_search;
 pub(crate) mod tools;

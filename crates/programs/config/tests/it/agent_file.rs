@@ -19,6 +19,7 @@ mod rates;
 mod sessions;
 mod spec;
 mod tool_limits;
+mod tool_search;
 mod trust;
 mod wants;
 

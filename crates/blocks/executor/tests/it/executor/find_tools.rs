@@ -49,7 +49,7 @@ async fn an_executor_that_acts_for_no_agent_finds_what_is_registered() {
         ToolRegistry::from_iter([Arc::new(TestTool::echo()) as Arc<dyn neuron_types::ToolDyn>]);
     let executor = Executor::builder().tools(tools).build();
     let output = executor.call_tool(&scope(), &find("echo")).await.unwrap();
-    assert_eq!(output.loaded, ["echo"]);
+    assert_eq!(*output.loaded, ["echo"]);
 }
 
 #[tokio::test]

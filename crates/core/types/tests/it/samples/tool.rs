@@ -68,7 +68,7 @@ pub(crate) fn outputs() -> Vec<ToolOutput> {
             is_error: false,
             pending: None,
             guarded: Some(Box::new(super::response::guarded())),
-            loaded: vec!["github__create_issue".into()],
+            loaded: ["github__create_issue".to_owned()].into(),
         },
         ToolOutput::pending(Pending::External {
             token_sha256: "9f86".into(),

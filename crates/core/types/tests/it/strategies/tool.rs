@@ -118,6 +118,6 @@ prop_compose! {
         loaded in few(text()),
     ) -> ToolOutput {
         let guarded = guarded.map(Box::new);
-        ToolOutput { content, structured_content, is_error, pending, guarded, loaded }
+        ToolOutput { content, structured_content, is_error, pending, guarded, loaded: loaded.into() }
     }
 }

@@ -16,7 +16,7 @@ use crate::agent_file::{
         models::{self, Known},
         on, places, pools, rules,
         steps::{self, AgentTools},
-        subagents,
+        subagents, tool_search,
         tools::{self, Workplace},
     },
     text::table::{DEFAULTS, RUN_PRIORITY, Table},
@@ -36,7 +36,7 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 38] = [
+const KEYS: [&str; 39] = [
     "description",
     "subagents",
     pools::KEY,
@@ -60,6 +60,7 @@ const KEYS: [&str; 38] = [
     "calls_per_turn",
     "stop_on_first_tool",
     "max_repeats",
+    tool_search::KEY,
     "limits",
     "context",
     "retry",
@@ -215,7 +216,7 @@ fn read_one(
         team: None,
         max_repeats: Some(table.count_or_none("max_repeats").unwrap_or(MAX_REPEATS)),
         on_loop: on.repeats,
-        tool_search: None,
+        tool_search: tool_search::read(table),
         guards: guards::read_names(
             table,
             known.guards,

@@ -1,7 +1,7 @@
 //! The rules of an agent about calls: `allow`, `ask` and `deny`.
 
 use neuron_tool::{BuiltinOptions, NAMED_TOOLS};
-use neuron_types::{AskRule, CallPattern};
+use neuron_types::{AskRule, CallPattern, FIND_TOOLS};
 
 use crate::agent_file::{
     tables::{
@@ -113,7 +113,8 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     if server.is_some_and(|server| servers.contains(&server)) {
         return true;
     }
-    if is_starter(agent, name.value) || is_transfer(agent, name.value) {
+    let is_of_loop = is_starter(agent, name.value) || is_transfer(agent, name.value);
+    if is_of_loop || name.value == FIND_TOOLS {
         return true;
     }
     if pattern.names_tool() {

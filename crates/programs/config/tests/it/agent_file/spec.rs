@@ -108,6 +108,7 @@ fn has_the_defaults_for_what_the_file_leaves_out() {
         }
         .into(),
         max_repeats: Some(3),
+        tool_search: Some(neuron_types::ToolSearch::default()),
         ..default
     };
     assert_eq!(agent, expected);
