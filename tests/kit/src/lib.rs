@@ -31,4 +31,4 @@ pub use stages::{
     run_client_transcripts, run_matching, second_starts, waits,
 };
 pub use workers::{AgentFolder, InFlight, worker_variables};
-pub use worlds::{Attempt, Ending, Gate, Person, ScriptedModel, World, executor_at};
+pub use worlds::{Attempt, Ending, Gate, Person, ScriptedModel, SentTools, World, executor_at};

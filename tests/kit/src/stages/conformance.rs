@@ -121,6 +121,7 @@ macro_rules! __scenarios {
                 cancelled_after_a_kill_with_calls_in_flight
                 killed_in_a_run_below_another
                 killed_while_guards_look
+                killed_while_tools_are_searched
                 rolled_over_in_the_middle_of_a_turn
                 a_run_adopts_the_current_definition
                 a_call_that_the_worker_asks_about_waits_for_a_person

@@ -10,6 +10,7 @@ mod line;
 mod model;
 mod people;
 mod remote;
+mod sent_tools;
 mod sessions;
 mod tool_fault;
 mod tools;
@@ -22,5 +23,6 @@ pub use self::{
     model::ScriptedModel,
     people::Person,
     remote::executor_at,
+    sent_tools::SentTools,
     world::World,
 };

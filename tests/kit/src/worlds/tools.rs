@@ -28,6 +28,9 @@ pub(crate) const DEFERRED: (&str, ToolEffects) = ("deploy", ToolEffects::Write);
 /// The tool that knows what became of its calls.
 pub(crate) const KNOWING: (&str, ToolEffects) = ("pay", ToolEffects::Write);
 
+/// The tool that is named as those of an MCP server are.
+pub(crate) const SERVED: (&str, ToolEffects) = ("github__create_issue", ToolEffects::Idempotent);
+
 /// The tools that edit and read files, and not of the world alone.
 pub(crate) const EDIT: &str = "edit_file";
 pub(crate) const READ: &str = "read_file";
@@ -40,7 +43,7 @@ pub(crate) fn registry(line: &Line) -> ToolRegistry {
     let mut builtin = builtin_tools(&options);
     builtin.retain(|tool| [EDIT, READ].contains(&tool.name()));
     let mut registry = ToolRegistry::from_iter(builtin);
-    for (name, effects) in TOOLS.into_iter().chain([DEFERRED, KNOWING]) {
+    for (name, effects) in TOOLS.into_iter().chain([DEFERRED, KNOWING, SERVED]) {
         let line = Arc::clone(line);
         registry.register_dyn(Arc::new(WorldTool {
             name,

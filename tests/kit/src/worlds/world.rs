@@ -30,8 +30,9 @@ use super::{
     gate::{Barrier, Place},
     line::{Line, Reach, ToolAsk},
     remote,
+    sent_tools::SentTools,
     tool_fault::ToolFault,
-    tools::{self, DEFERRED, EDIT, KNOWING, READ, TOOLS, ToolInput},
+    tools::{self, DEFERRED, EDIT, KNOWING, READ, SERVED, TOOLS, ToolInput},
 };
 use crate::{
     Attempt, Ending, Gate, ScriptedModel, Turnstile,
@@ -74,6 +75,8 @@ struct State {
     gates: BTreeMap<Place, Barrier>,
     attempts: Vec<Attempt>,
     conversations: BTreeMap<String, Vec<Message>>,
+    /// The tools of model calls, by the script and its turn.
+    sent: BTreeMap<(String, u32), SentTools>,
     notes: Vec<String>,
     approvers: Vec<ApproverEntry>,
 }
@@ -291,6 +294,23 @@ impl World {
         Self::definition_of(KNOWING.0)
     }
 
+    /// The definition of the tool `github__create_issue`, which is named as those of an MCP server are.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    #[must_use]
+    pub fn served_tool() -> ToolDefinition {
+        Self::definition_of(SERVED.0)
+    }
+
+    /// The tools of the newest model call of this turn of a script.
+    #[must_use]
+    pub fn sent_tools(&self, script: &str, turn: u32) -> SentTools {
+        let sent = self.state().sent.get(&(script.to_owned(), turn)).cloned();
+        sent.unwrap_or_default()
+    }
+
     fn definition_of(name: &str) -> ToolDefinition {
         let mut definitions = Self::all_definitions().into_iter();
         definitions.find(|tool| tool.name == name).unwrap()
@@ -359,6 +379,9 @@ impl World {
             ProviderError::new(FailureKind::ModelNotFound, message)
         })?;
         let turn = script::next_turn(&request.messages);
+        let sent = SentTools::of(request);
+        let at = (name.clone(), u32::try_from(turn).unwrap());
+        self.state().sent.insert(at, sent);
         let under_way = self.begin(Attempt {
             run: name,
             step: StepId::new(u32::try_from(turn).unwrap(), 0),
@@ -378,7 +401,7 @@ impl World {
     async fn answer_tool(&self, ask: ToolAsk) -> Result<ToolOutput, ToolFault> {
         let (what, effects) = TOOLS
             .into_iter()
-            .chain([DEFERRED, KNOWING])
+            .chain([DEFERRED, KNOWING, SERVED])
             .find(|(name, _)| *name == ask.tool)
             .expect("a tool of the world");
         let own = format!("{}-", self.inner.name);
