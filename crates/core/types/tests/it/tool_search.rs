@@ -79,7 +79,7 @@ fn a_few_large_tools_are_too_many_where_they_take_more_of_the_window_than_they_m
     let few = (0..8).map(|number| tool(&format!("github__tool_{number}"), &large));
     let few = agent(few.collect());
     assert_eq!(names(&few.sent_head(&[]).tools), [FIND_TOOLS]);
-    let mut roomy = few.clone();
+    let mut roomy = few;
     roomy.context.at_tokens = Some(1_000_000);
     assert!(!roomy.searches_tools());
 }
@@ -198,7 +198,7 @@ fn to_find_tools_is_a_read_that_no_bounds_have_to_have() {
     let decision = agent.policy().check(FIND_TOOLS, &call.input);
     assert_eq!(decision, PermissionDecision::Allow);
     assert_eq!(agent.bounds_of_call(FIND_TOOLS), []);
-    let mut denied = agent.clone();
+    let mut denied = agent;
     denied.bounds[0].approvals.deny = vec![FIND_TOOLS.to_owned()];
     assert_eq!(denied.bounds_of_call(FIND_TOOLS).len(), 1);
     let decision = denied.policy().check(FIND_TOOLS, &call.input);
