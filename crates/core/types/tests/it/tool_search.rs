@@ -267,8 +267,8 @@ fn where_nothing_is_found_the_nearest_names_are_said() {
 
 fn any_tools() -> impl Strategy<Value = Vec<ToolDefinition>> {
     let name = "[a-z]{1,6}(__)?[a-z_\"é]{1,30}";
-    let described = (name, "[ -~]{0,300}").prop_map(|(name, text)| tool(&name, &text));
-    vec(described, 0..120).prop_map(|mut tools| {
+    let described = (name, "[ -~]{0,120}").prop_map(|(name, text)| tool(&name, &text));
+    vec(described, 0..80).prop_map(|mut tools| {
         let mut known = BTreeSet::new();
         tools.retain(|tool| known.insert(tool.name.clone()));
         tools
@@ -276,6 +276,9 @@ fn any_tools() -> impl Strategy<Value = Vec<ToolDefinition>> {
 }
 
 proptest! {
+    // Each case has many tools.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn each_tool_is_sent_or_searched_and_the_request_is_small(
         tools in any_tools(),
