@@ -7,7 +7,10 @@ use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, Guard, GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard, OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn, FIND_TOOLS, GuardPoint, ToolSearch,
+    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, FIND_TOOLS, Guard,
+    GuardPoint, GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop,
+    OutputGuard, OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
+    ToolSearch,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};

@@ -5,9 +5,9 @@ use std::time::Duration;
 use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty};
 
+use super::{Executor, Inner, attempt::Attempt, judges::Judges, record_failure, step_span, verify};
 use crate::StepScope;
 use crate::{StepScope, watch::attempt_trace::AttemptTrace};
-use super::{Executor, Inner, attempt::Attempt, record_failure, step_span, verify, judges::Judges};
 
 impl Executor {
     /// Does what a run asks for: one attempt. The outcome is of the effect's kind.

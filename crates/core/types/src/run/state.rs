@@ -8,15 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
-<<<<<<< HEAD
-    HandedOver, Handover, Held, LimitOverrides, Lineage, Milestone, OpenTicket, RepeatedCalls,
-    RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
-    ToolResultBlock, Tree, UpgradeRequest, UserMessage,
-=======
-    HandedOver, Handover, LimitOverrides, Lineage, LoadedTools, Milestone, OpenTicket,
+    HandedOver, Handover, Held, LimitOverrides, Lineage, LoadedTools, Milestone, OpenTicket,
     RepeatedCalls, RequestHead, RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration,
     TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest, UserMessage,
->>>>>>> c9267f69 (Decide which of many tools a model is sent, and find the others)
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.

@@ -2,15 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
-<<<<<<< HEAD
     GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message,
     ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder,
-    ReminderTrigger, RunRequest, SubAgent, ToolSettings,
-=======
-    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, Message, ModelRate,
-    OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
-    RunRequest, SubAgent, ToolSearch, ToolSettings,
->>>>>>> c9267f69 (Decide which of many tools a model is sent, and find the others)
+    ReminderTrigger, RunRequest, SubAgent, ToolSearch, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;

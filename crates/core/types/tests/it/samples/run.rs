@@ -4,7 +4,10 @@ use neuron_types::{
     AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
     CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
     HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
-    Limits, Lineage, Milestone, Parent, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, TraceContext, Tree, UpgradeRequest, UserMessage, LoadedTools, ToolDefinition, ToolSearch,
+    Limits, Lineage, LoadedTools, Milestone, Parent, PendingCall, Pooled, RawSignals,
+    RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState,
+    RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, ToolDefinition,
+    ToolSearch, TraceContext, Tree, UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;

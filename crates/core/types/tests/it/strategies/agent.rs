@@ -1,14 +1,8 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-<<<<<<< HEAD
     GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt,
     OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest,
-    SubAgent, ToolSettings,
-=======
-    GuardPoint, GuardSpec, HandedConversation, Handoff, LimitOverrides, Limits, OnHalt, OnLoop,
-    OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent,
-    ToolSearch, ToolSettings,
->>>>>>> c9267f69 (Decide which of many tools a model is sent, and find the others)
+    SubAgent, ToolSearch, ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},

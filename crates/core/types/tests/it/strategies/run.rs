@@ -3,8 +3,10 @@ use std::time::Duration;
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
     ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
-    LeaseRequest, Leased, Lineage, Milestone, PendingCall, Pooled, RawSignals, RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration, TraceContext, Tree, UpgradeRequest, LoadedTools,
-    UserMessage,
+    LeaseRequest, Leased, Lineage, LoadedTools, Milestone, PendingCall, Pooled, RawSignals,
+    RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState,
+    RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration, TraceContext, Tree,
+    UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
