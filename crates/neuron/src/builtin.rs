@@ -14,6 +14,8 @@ use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, READ_ONLY_TOOLS, builtin::AskPersonTool, builtin_tools};
 use neuron_types::ToolDyn;
 
+pub use neuron_tool::builtin::{Skill, SkillError};
+
 /// Built-in tools, to be given to [`AgentBuilder::tools`](crate::AgentBuilder::tools).
 ///
 /// They work in the agent's directory: [`AgentBuilder::dir`](crate::AgentBuilder::dir).

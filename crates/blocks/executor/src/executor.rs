@@ -399,6 +399,7 @@ impl Executor {
             idempotency_key: scope.idempotency_key(),
             preview: call.preview.clone(),
             completion_token: is_deferred.then(verify::new_token),
+            skills: scope.skills.clone(),
             resumed: call.resumed.clone(),
             ..self.context(scope)
         };

@@ -1,6 +1,6 @@
 //! What the executor is told about the attempt that it makes.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use neuron_types::{
     ActivityOptions, Bounds, Priority, RunId, RunOrigin, RunScope, RunTags, RunTrace, StepId,
@@ -39,6 +39,8 @@ pub struct StepScope {
     pub bounds: Vec<Bounds>,
     /// The guards that look at what it comes to.
     pub guards: Vec<String>,
+    /// The digests of the skills that the run's definition has, by name, if it reads one.
+    pub skills: BTreeMap<String, String>,
     /// Whose requests go first where those for one key wait for their turn.
     pub priority: Priority,
     /// The attempt, counted from 1.
@@ -73,6 +75,7 @@ impl StepScope {
             allow: options.allow.clone(),
             bounds: options.bounds.clone(),
             guards: options.guards.clone(),
+            skills: options.skills.clone(),
             priority: options.priority,
             attempt,
             timeout: options.start_to_close_timeout,

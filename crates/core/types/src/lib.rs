@@ -35,6 +35,7 @@ pub use agent::origin::AgentOrigin;
 pub use agent::override_rejected::OverrideRejected;
 pub use agent::overrides::{LimitOverrides, Overrides};
 pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
+pub use agent::skill::SkillSpec;
 pub use agent::spec::{
     AgentSpec, ContextPolicy, ContextRule, DEFAULT_AT_TOKENS, OnUnknownOutcome, ToolSettings,
 };

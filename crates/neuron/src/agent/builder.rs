@@ -5,12 +5,13 @@ use std::{any::Any, fmt, marker::PhantomData, path::PathBuf, sync::Arc, time::Du
 use neuron_approvers::Approvers;
 use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
-use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
+use neuron_tool::{
+    ToolRegistry,
+    builtin::{ReadSkill, Skill},
+    middleware::ToolMiddleware,
+};
 use neuron_types::{
-    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, FIND_TOOLS, Guard,
-    GuardPoint, GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop,
-    OutputGuard, OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
-    ToolSearch,
+    AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, FIND_TOOLS, Guard, GuardPoint, GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard, OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn, ToolSearch, SkillSpec,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -260,6 +261,41 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         for tool in tools {
             self.tools.register_dyn(tool);
         }
+        self
+    }
+
+    /// Adds skills: folders with instructions that its model reads where it needs them, by the tool `read_skill`, whose
+    /// description says what each is for. One of the same name is replaced. Default is none.
+    ///
+    /// The definition has the digest of each folder: a worker whose folder is another reads nothing of it to a run.
+    ///
+    /// ```no_run
+    /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use neuron::{Agent, builtin::Skill};
+    ///
+    /// let writer = Agent::builder("writer")
+    ///     .model("openai/gpt-6.1-terra")
+    ///     .skills([Skill::open("skills/reports")?])
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn skills(mut self, skills: impl IntoIterator<Item = Skill>) -> Self {
+        let skills: Vec<Skill> = skills.into_iter().collect();
+        for skill in &skills {
+            let (known, spec) = (&mut self.spec.skills, skill.spec());
+            match known.iter_mut().find(|old| old.name == spec.name) {
+                Some(old) => old.clone_from(spec),
+                None => known.push(spec.clone()),
+            }
+        }
+        if skills.is_empty() {
+            return self;
+        }
+        let known = self.tools.get(SkillSpec::TOOL);
+        let more = known.and_then(|known| known.with_setting(&skills));
+        let tool = more.unwrap_or_else(|| Arc::new(ReadSkill::new(skills)));
+        self.tools.register_dyn(tool);
         self
     }
 

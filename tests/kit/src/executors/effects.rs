@@ -33,6 +33,7 @@ pub fn scope() -> StepScope {
         allow: Vec::new(),
         bounds: Vec::new(),
         guards: Vec::new(),
+        skills: std::collections::BTreeMap::new(),
         priority: Priority::Interactive,
         attempt: 1,
         timeout: Duration::from_secs(60), // Only compared, or of a clock that is stopped.
@@ -112,6 +113,7 @@ pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOption
         allow: Vec::new(),
         bounds: Vec::new(),
         guards: Vec::new(),
+        skills: std::collections::BTreeMap::new(),
         priority: Priority::default(),
         effects: match name {
             "read" => ToolEffects::ReadOnly,

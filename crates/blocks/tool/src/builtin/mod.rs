@@ -9,7 +9,9 @@ pub(crate) mod grep;
 pub(crate) mod list_files;
 pub(crate) mod options;
 pub(crate) mod read_file;
+pub(crate) mod read_skill;
 pub(crate) mod shell;
+pub(crate) mod skills;
 pub(crate) mod write_file;
 
 use std::sync::Arc;
@@ -25,6 +27,8 @@ pub use self::{
     list_files::{ListFiles, ListFilesArgs},
     options::BuiltinOptions,
     read_file::{ReadFile, ReadFileArgs},
+    read_skill::{ReadSkill, ReadSkillArgs},
+    skills::{Skill, SkillError},
     write_file::{WriteFile, WriteFileArgs},
 };
 pub use crate::layers::{

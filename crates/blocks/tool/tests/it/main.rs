@@ -25,6 +25,7 @@ mod registry;
 mod sandbox;
 mod schema_validator;
 mod search;
+mod skills;
 mod swapped_links;
 mod workspace;
 mod write_file;

@@ -11,11 +11,15 @@ impl AgentSpec {
     #[must_use]
     pub fn bounds_of_call(&self, tool: &str) -> Vec<Bounds> {
         let mut all: Vec<Bounds> = Vec::new();
-        let finds_tools = tool == FIND_TOOLS && self.may_search_tools();
+        let is_own = match tool {
+            FIND_TOOLS => self.may_search_tools(),
+            SkillSpec::TOOL => !self.skills.is_empty(),
+            _ => false,
+        };
         for bounds in &self.bounds {
             let mut bounds = Cow::Borrowed(bounds);
-            if finds_tools {
-                // The run that started it need not have many tools.
+            if is_own {
+                // The run that started it need not have many tools, and has other skills.
                 bounds.to_mut().tools.insert(tool.to_owned());
             }
             let bounds = bounds.of_tool(tool);

@@ -4,7 +4,7 @@ use crate::{AgentSpec, ApprovalRules, RequestHead, ToolDefinition};
 
 impl AgentSpec {
     /// Returns what is another in this definition than in the one before, in short words: `instructions`, `model`,
-    /// `tool added: NAME`, `tool removed: NAME`, `tool changed: NAME`, `output`, `input`, `rules`, `limits`, `context`, and
+    /// `skills`, `tool added: NAME`, `tool removed: NAME`, `tool changed: NAME`, `output`, `input`, `rules`, `limits`, `context`, and
     /// `settings` for the rest. No text of either is among them. What people decided for the rest of a run is not looked at.
     #[must_use]
     pub fn changes_from(&self, before: &Self) -> Vec<String> {
@@ -23,6 +23,7 @@ impl AgentSpec {
         note(!rules || self.caller_rules != before.caller_rules, "rules");
         note(self.limits != before.limits, "limits");
         note(self.context != before.context, "context");
+        note(self.skills != before.skills, "skills");
         note(self.rest() != before.rest(), "settings");
         changes.extend(changed_tools(&new.tools, &old.tools));
         changes
@@ -46,6 +47,7 @@ impl AgentSpec {
             caller_rules: crate::CallerRules::default(),
             limits: crate::Limits::default(),
             context: crate::ContextPolicy::default(),
+            skills: Vec::new(),
             signed: false,
             ..self.clone()
         }

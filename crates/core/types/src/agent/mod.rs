@@ -18,6 +18,7 @@ pub(crate) mod override_rejected;
 pub(crate) mod overrides;
 pub(crate) mod reminder;
 mod sent_tools;
+pub(crate) mod skill;
 pub(crate) mod spec;
 pub(crate) mod sub_agent;
 pub(crate) mod tool_search;

@@ -13,10 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
-    CallerSetting, FIND_TOOLS, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt,
-    OnLoop, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent,
-    ToolCall, ToolDefinition, ToolEffects, ToolSearch, canonical_json, hex, json::millis,
-    json::shared,
+    CallerSetting, FIND_TOOLS, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt, OnLoop, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects, ToolSearch, canonical_json, hex, json::millis, json::shared, SkillSpec,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.
@@ -149,6 +146,9 @@ pub struct AgentSpec {
     /// Whether hooks are asked about its calls before anybody else is, so that people see what these made of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hooks_calls: bool,
+    /// The skills that its model may read. The tool that reads them is one of the [head](Self::head)'s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<SkillSpec>,
     /// The agents that its runs may start. The tool of each is one of the [head](Self::head)'s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subagents: Vec<SubAgent>,
@@ -224,6 +224,7 @@ impl Default for AgentSpec {
             tool_search: None,
             guards: Vec::new(),
             hooks_calls: false,
+            skills: Vec::new(),
             subagents: Vec::new(),
             handoffs: Vec::new(),
             max_depth: MAX_DEPTH,
@@ -324,6 +325,7 @@ impl AgentSpec {
             allow: Vec::new(),
             bounds: Vec::new(),
             guards: self.names_of_guards(&[GuardPoint::Output]),
+            skills: BTreeMap::new(),
             priority: self.priority,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
@@ -394,6 +396,7 @@ impl AgentSpec {
             allow: Vec::new(),
             bounds: Vec::new(),
             guards: self.names_of_guards(&[GuardPoint::Call, GuardPoint::Result]),
+            skills: self.skills_for(&call.name),
             priority: self.priority,
             effects: self.effects_of(&call.name),
             start_to_close_timeout: self.timeout_of(&call.name),
@@ -432,14 +435,25 @@ impl AgentSpec {
         self.handoffs.iter().find(|agent| agent.name == name)
     }
 
-    /// The names of the tools that start other agents or hand the run over to one, and of that which finds tools: no
-    /// [bounds](Self::bounds) have to have them, since what these agents do, and the tools that are found, are held to the same.
+    /// The names of the tools that start other agents or hand the run over to one, and of those which find tools and read
+    /// skills: no [bounds](Self::bounds) have to have them, since what these agents do, and the tools that are found, are held to
+    /// the same, and skills are a part of the definition.
     pub(crate) fn own_tools(&self) -> BTreeSet<String> {
         let starters = self.subagents.iter().map(SubAgent::tool_name);
         let finder = self.may_search_tools().then(|| FIND_TOOLS.to_owned());
+        let reader = (!self.skills.is_empty()).then(|| SkillSpec::TOOL.to_owned());
         starters
             .chain(self.handoffs.iter().map(Handoff::tool_name))
             .chain(finder)
+            .chain(reader)
+            .collect()
+    }
+
+    /// The digests of the skills by name, for calls of the tool that reads them.
+    fn skills_for(&self, tool: &str) -> BTreeMap<String, String> {
+        let skills = self.skills.iter().filter(|_| tool == SkillSpec::TOOL);
+        skills
+            .map(|skill| (skill.name.clone(), skill.digest.clone()))
             .collect()
     }
 

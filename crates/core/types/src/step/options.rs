@@ -1,6 +1,6 @@
 //! How a door performs one effect.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -41,6 +41,10 @@ pub struct ActivityOptions {
     /// The guards that look at what it comes to. An executor that lacks one does not do it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<String>,
+    /// The digests of the skills that the run's definition has, by name, where the step is a call of the tool that reads
+    /// them: it reads no others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skills: BTreeMap<String, String>,
     /// Whose requests go first where those for one key wait for their turn.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub priority: Priority,
@@ -79,6 +83,7 @@ impl ActivityOptions {
             allow: Vec::new(),
             bounds: Vec::new(),
             guards: Vec::new(),
+            skills: BTreeMap::new(),
             priority: Priority::default(),
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Self::BEGINNING,

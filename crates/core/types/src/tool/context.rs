@@ -46,6 +46,9 @@ pub struct ToolContext {
     /// The token with which the result of a [deferred](crate::ToolDefinition::deferred) tool is delivered later: a secret,
     /// made for this attempt and handed to nobody else. `None` for any other tool.
     pub completion_token: Option<String>,
+    /// The digests of the skills that the run's definition has, by name, where the call is one of the tool that
+    /// [reads them](crate::SkillSpec::TOOL). Empty for any other tool, and outside a run.
+    pub skills: BTreeMap<String, String>,
     /// What the call is made again with, if it [asked a form](crate::Pending::Form) before.
     pub resumed: Option<Resumed>,
 }
@@ -86,6 +89,7 @@ impl Default for ToolContext {
             idempotency_key: String::new(),
             preview: None,
             completion_token: None,
+            skills: BTreeMap::new(),
             resumed: None,
         }
     }

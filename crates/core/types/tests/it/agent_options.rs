@@ -1,6 +1,6 @@
 //! How an agent's definition becomes the options of a step.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::times::{DAY, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
@@ -73,6 +73,7 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
             allow: Vec::new(),
             bounds: Vec::new(),
             guards: Vec::new(),
+            skills: BTreeMap::new(),
             priority: Priority::Interactive,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: 30 * SECOND,
@@ -101,6 +102,7 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
             allow: Vec::new(),
             bounds: Vec::new(),
             guards: Vec::new(),
+            skills: BTreeMap::new(),
             priority: Priority::Interactive,
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: 20 * SECOND,

@@ -85,6 +85,7 @@ impl Attempts {
                     allow: terms.allow.clone(),
                     bounds: terms.bounds.clone(),
                     guards: terms.guards.clone(),
+                    skills: terms.skills.clone(),
                     priority: terms.priority,
                     attempt: info.attempt.saturating_add(terms.life.failed_attempts()),
                     timeout: terms.timeout(),

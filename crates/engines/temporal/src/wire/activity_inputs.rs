@@ -1,6 +1,6 @@
 //! What is written into the history for a step: the inputs of the activities.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
@@ -58,6 +58,9 @@ pub(crate) struct Terms {
     /// The guards that look at what it comes to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) guards: Vec<String>,
+    /// The digests of the skills of the run's definition, if it reads one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) skills: BTreeMap<String, String>,
     /// Whose requests go first.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub(crate) priority: Priority,
@@ -98,6 +101,7 @@ impl Terms {
             allow: options.allow.clone(),
             bounds: options.bounds.clone(),
             guards: options.guards.clone(),
+            skills: options.skills.clone(),
             priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),

@@ -210,6 +210,7 @@ mod tests {
             allow: Vec::new(),
             bounds: Vec::new(),
             guards: Vec::new(),
+            skills: std::collections::BTreeMap::new(),
             priority: neuron_types::Priority::Interactive,
             effects,
             start_to_close_timeout: Duration::from_secs(5), // Only compared, never waited for.

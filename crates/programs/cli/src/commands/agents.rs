@@ -19,6 +19,9 @@ struct AgentLine<'a> {
     fallback_models: Vec<&'a str>,
     /// Those of MCP servers as `mcp:SERVER`.
     tools: Vec<Cow<'a, str>>,
+    /// The skills that its model may read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skills: Vec<&'a str>,
     /// Tools that a person is asked about.
     ask: &'a [AskRule],
     /// Tools that are refused.
@@ -67,6 +70,7 @@ fn check<'a>(file: &AgentFile, agent: &'a AgentSpec, options: &OpenOptions) -> A
         model: format!("{provider}/{}", head.model),
         fallback_models: head.fallback_models.iter().map(String::as_str).collect(),
         tools: tools.chain(servers).collect(),
+        skills: agent.skills.iter().map(|it| it.name.as_str()).collect(),
         ask: &agent.approvals.approve,
         deny: &agent.approvals.deny,
         ready: error.is_none(),
@@ -83,6 +87,9 @@ fn text(agent: &AgentLine<'_>) -> String {
     ];
     if !agent.fallback_models.is_empty() {
         lines.insert(2, format!("  then     {}", list(&agent.fallback_models)));
+    }
+    if !agent.skills.is_empty() {
+        lines.push(format!("  skills   {}", list(&agent.skills)));
     }
     if !agent.ask.is_empty() {
         let calls: Vec<&str> = agent.ask.iter().map(|rule| rule.call.as_str()).collect();

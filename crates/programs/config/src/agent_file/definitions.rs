@@ -94,11 +94,13 @@ impl Definitions {
             _ => None,
         };
         let files = problems.take_read();
+        let more = problems.take_folders();
         let problems = problems.into_vec();
         match read {
             Some(read) if problems.is_empty() => {
                 let paths = included.iter().map(|part| part.path.as_path());
                 let folders = included.iter().filter_map(|part| part.folder.as_deref());
+                let folders = folders.chain(more.iter().map(PathBuf::as_path));
                 let included = included.iter().map(|part| part.text.as_str());
                 let texts = std::iter::once(text).chain(included);
                 Ok((read, Sources::of(path, texts, paths, folders, &files)))
@@ -176,6 +178,7 @@ impl Definitions {
             workplace,
             mcp: Vec::new(),
             hooks: Vec::new(),
+            skills: Vec::new(),
         };
         Self {
             prices: models::listed_prices(&providers),

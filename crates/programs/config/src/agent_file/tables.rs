@@ -22,6 +22,7 @@ pub(crate) mod reach;
 pub(crate) mod rules;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;
+pub(crate) mod skills;
 pub(crate) mod steps;
 pub(crate) mod subagents;
 pub(crate) mod tool_limits;

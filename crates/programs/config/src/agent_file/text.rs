@@ -1,5 +1,6 @@
 //! The text of a file: typed values out of TOML, and what is wrong with them.
 
 pub(crate) mod json;
+pub(crate) mod patterns;
 pub(crate) mod problem;
 pub(crate) mod table;

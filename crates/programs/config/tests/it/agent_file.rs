@@ -17,6 +17,7 @@ mod pools;
 mod problems;
 mod rates;
 mod sessions;
+mod skills;
 mod spec;
 mod tool_limits;
 mod tool_search;

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocking;
 pub(crate) mod error;
+pub(crate) mod excerpt;
 pub(crate) mod line_ends;
 pub(crate) mod open;
 pub(crate) mod replace;

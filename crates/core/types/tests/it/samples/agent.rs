@@ -2,9 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message,
-    ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder,
-    ReminderTrigger, RunRequest, SubAgent, ToolSearch, ToolSettings,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message, ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent, ToolSearch, ToolSettings, SkillSpec,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -116,6 +114,11 @@ pub(crate) fn full() -> AgentSpec {
             })),
         }],
         hooks_calls: true,
+        skills: vec![SkillSpec {
+            name: "reports".into(),
+            description: "Writes reports.".into(),
+            digest: "sha256:5e1f".into(),
+        }],
         max_repeats: Some(4),
         on_loop: OnLoop::Ask,
         tool_search: Some(ToolSearch {

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use crate::times::{HOUR, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, RunTags,
@@ -83,6 +85,10 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         guards: match position {
             0 => vec!["no_secrets".to_owned()],
             _ => Vec::new(),
+        },
+        skills: match position {
+            0 => BTreeMap::from([("reports".to_owned(), "sha256:5e1f".to_owned())]),
+            _ => BTreeMap::new(),
         },
         priority: match position {
             1 => Priority::Batch,

@@ -1,8 +1,6 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt,
-    OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest,
-    SubAgent, ToolSearch, ToolSettings,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent, ToolSearch, ToolSettings, SkillSpec,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -144,13 +142,14 @@ prop_compose! {
         (subagents, handoffs, bounds) in (few(sub_agent()), few(handoff()), few(bounds())).boxed(),
         [max_depth, max_children] in any::<[u32; 2]>(),
         (pool, pools) in (option::of(text()), btree_map(text(), allowance(), 0..3)),
-        (guards, hooks_calls) in (few(guard_spec()), any::<bool>()),
+        (guards, hooks_calls, skills) in (few(guard_spec()), any::<bool>(), few(skill_spec())),
         tool_search in option::of((any::<u32>(), any::<u8>()).prop_map(|(above, at_percent)| ToolSearch { above, at_percent })),
         (max_repeats, on_loop) in (any::<Option<u32>>(), one_of(&[OnLoop::Hint, OnLoop::Ask, OnLoop::End])),
     ) -> AgentSpec {
         AgentSpec {
             guards,
             hooks_calls,
+            skills,
             max_repeats,
             on_loop,
             tool_search,
@@ -187,6 +186,12 @@ prop_compose! {
         tools in btree_set(text(), 0..3),
     ) -> JudgeSpec {
         JudgeSpec { model, max_tokens, frame, tools }
+    }
+}
+
+prop_compose! {
+    fn skill_spec()([name, description, digest] in [text(), text(), text()]) -> SkillSpec {
+        SkillSpec { name, description, digest }
     }
 }
 

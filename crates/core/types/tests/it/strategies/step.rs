@@ -2,7 +2,7 @@ use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, StepFailure,
     StepId,
 };
-use proptest::{option, prelude::*};
+use proptest::{collection::btree_map, option, prelude::*};
 use uuid::Uuid;
 
 use super::{
@@ -97,10 +97,10 @@ prop_compose! {
         allow in few(text()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
         held in option::of(held()),
-        (bounds, guards) in (few(bounds()), few(text())),
+        (bounds, guards, skills) in (few(bounds()), few(text()), btree_map(text(), text(), 0..3)),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, trace, tags, root, allow, bounds, guards, priority, effects, start_to_close_timeout,
+    step, agent, nonce, trace, tags, root, allow, bounds, guards, priority, effects, start_to_close_timeout, skills,
             retry_policy, held, activity,
         }
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_executor::{Executor, Prices};
 use neuron_tool::{NAMED_TOOLS, builtin::Bash, check_sandbox};
-use neuron_types::{AgentSpec, CompletionRequest, RequestHead, TokenUsage, ToolDyn};
+use neuron_types::{AgentSpec, CompletionRequest, RequestHead, SkillSpec, TokenUsage, ToolDyn};
 
 use crate::agent_file::{
     definitions::Definitions,
@@ -22,6 +22,7 @@ use crate::agent_file::{
         guards::{self, GuardSettings},
         mcp_names::server_of,
         models::{self, ModelName},
+        skills,
         tools::{self, Workplace},
     },
 };
@@ -60,6 +61,12 @@ pub(crate) fn executor(
     }
     let mut prices = file.prices.clone();
     let mut registry = tools::registry(&names, &builtin);
+    // Those that are here. Where a run has another one, or another by the name, the tool says it.
+    if skills::are_read_by(agent) || current.is_some_and(skills::are_read_by) {
+        let known = file.agents.get(&agent.name);
+        let known = known.map_or(&[][..], |known| known.skills.as_slice());
+        registry.register_dyn(Arc::new(skills::tool(known, &builtin)));
+    }
     let mut others = other_tools(file, servers, agent)?;
     let current_others = current.and_then(|current| other_tools(file, servers, current).ok());
     for tool in current_others.into_iter().flatten() {
@@ -166,9 +173,20 @@ pub(crate) fn has_parts_of(file: &Definitions, agent: &AgentSpec) -> bool {
             if agent.subagent(name).is_some() || agent.handoff(name).is_some() {
                 return true;
             }
+            if name == SkillSpec::TOOL {
+                return has_skills_of(file, agent);
+            }
             let server = server_of(name);
             NAMED_TOOLS.contains(&name) || server.is_some_and(|name| file.mcp.contains_key(name))
         })
+}
+
+/// Whether the file gives the agent skills of the same names.
+fn has_skills_of(file: &Definitions, agent: &AgentSpec) -> bool {
+    let known = file.agents.get(&agent.name);
+    let known = known.map_or(&[][..], |known| known.skills.as_slice());
+    let has = |name: &str| known.iter().any(|skill| skill.spec().name == name);
+    agent.skills.iter().all(|skill| has(&skill.name))
 }
 
 fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
@@ -184,7 +202,8 @@ fn other_tools(
 ) -> Result<Vec<Arc<dyn ToolDyn>>, AgentFileError> {
     let mut tools = Vec::new();
     for tool in &agent.head.tools {
-        let is_builtin = NAMED_TOOLS.contains(&tool.name.as_str());
+        let name = tool.name.as_str();
+        let is_builtin = NAMED_TOOLS.contains(&name) || name == SkillSpec::TOOL;
         // The loop starts agents, and hands runs over to them.
         let is_of_loop =
             agent.subagent(&tool.name).is_some() || agent.handoff(&tool.name).is_some();

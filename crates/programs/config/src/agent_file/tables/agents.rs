@@ -5,21 +5,22 @@ use std::{
     time::Duration,
 };
 
+use neuron_tool::builtin::Skill;
 use neuron_types::{
     AgentSpec, ApprovalRules, CallerRules, CallerSetting, Handoff, Limits, Priority, RequestHead,
-    SubAgent, SystemPrompt,
+    SkillSpec, SubAgent, SystemPrompt,
 };
 
 use crate::agent_file::{
     tables::{
         activity, context, costs, guards, handoffs, hooks, limits, mcp_names,
         models::{self, Known},
-        on, places, pools, rules,
+        on, places, pools, rules, skills,
         steps::{self, AgentTools},
         subagents, tool_search,
         tools::{self, Workplace},
     },
-    text::table::{DEFAULTS, RUN_PRIORITY, Table},
+    text::table::{DEFAULTS, RUN_PRIORITY, Table, Text},
 };
 
 /// An agent as the file defines it: what a run carries, and what only the executor needs.
@@ -33,6 +34,8 @@ pub(crate) struct Agent {
     pub(crate) mcp: Vec<String>,
     /// The hooks that watch its runs.
     pub(crate) hooks: Vec<String>,
+    /// The folders of its skills.
+    pub(crate) skills: Vec<Skill>,
 }
 
 /// Its keys, but for those of [`activity`].
@@ -42,6 +45,7 @@ const KEYS: [&str; 39] = [
     pools::KEY,
     guards::KEY,
     hooks::KEY,
+    skills::KEY,
     "handoffs",
     "max_depth",
     "max_children",
@@ -152,7 +156,14 @@ fn read_one(
         table.missing("model = \"provider/model\"");
     }
     let model = models.first().copied();
-    let tool_names = tools::read_names(table, servers);
+    let mut tool_names = tools::read_names(table, servers);
+    let skills = skills::read(table);
+    if table.has(skills::KEY) {
+        tool_names.push(Text {
+            value: SkillSpec::TOOL,
+            offset: table.offset_of(skills::KEY),
+        });
+    }
     let (retry, model_retry) = steps::read_retry(table);
     let timeout = |key| table.duration(key);
     let model_timeout = timeout("model_timeout").unwrap_or(default.model_timeout);
@@ -226,6 +237,8 @@ fn read_one(
             let hook = known.hooks.get(name);
             hook.is_some_and(hooks::HookSettings::watches_calls)
         }),
+        // They are given with their tool.
+        skills: Vec::new(),
         subagents: subagents::read(table, names),
         handoffs: handoffs::read(table, name, names),
         max_depth: table
@@ -268,6 +281,8 @@ fn read_one(
     let workplace = tools::read_workplace(table, tool_tables.limits);
     let definitions = tools::definitions(&tool_names, &spec, &workplace);
     spec.head_mut().tools = definitions;
+    let options = tools::options(&spec, &workplace);
+    skills::give(&mut spec, &skills, &options);
     let names = tool_names.iter();
     let servers = names.filter_map(|name| mcp_names::server_name(name.value));
     let mcp: BTreeSet<String> = servers.map(ToOwned::to_owned).collect();
@@ -277,6 +292,7 @@ fn read_one(
         workplace,
         mcp: mcp.into_iter().collect(),
         hooks,
+        skills,
     }
 }
 

@@ -6,7 +6,7 @@ use neuron_types::{AskRule, CallPattern, FIND_TOOLS};
 use crate::agent_file::{
     tables::{
         handoffs::is_transfer,
-        mcp_names,
+        mcp_names, skills,
         subagents::is_starter,
         tools::{is_tool, registry},
     },
@@ -120,7 +120,8 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     if pattern.names_tool() {
         return is_tool(agent, key, name, servers) && has_argument(agent, key, entry, pattern);
     }
-    let fits = NAMED_TOOLS.iter().any(|tool| pattern.matches_tool(tool));
+    let fits = NAMED_TOOLS.iter().any(|tool| pattern.matches_tool(tool))
+        || skills::are_read_under(agent, &pattern);
     if !fits && servers.is_empty() {
         let message = format!("has {}, which fits no tool", shown(name.value));
         agent.problem(key, entry.offset, &message);

@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, NAMED_TOOLS, ToolRegistry, named_tools};
-use neuron_types::{AgentSpec, ToolDefinition};
+use neuron_types::{AgentSpec, SkillSpec, ToolDefinition};
 
 use crate::agent_file::{
-    tables::{mcp_names, sandbox, tool_limits::ToolLimits},
+    tables::{mcp_names, sandbox, skills, tool_limits::ToolLimits},
     text::{
         problem::shown,
         table::{Table, Text},
     },
 };
+
+/// The key of an agent.
+const TOOLS: &str = "tools";
 
 /// What an agent's tools may do on this machine. A run does not carry it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,8 +39,8 @@ pub(crate) fn read_workplace(agent: &Table<'_>, limits: BTreeMap<String, ToolLim
 
 /// The tools that the agent has, those that exist.
 pub(crate) fn read_names<'a>(agent: &Table<'a>, servers: &[&str]) -> Vec<Text<'a>> {
-    let mut names = agent.names("tools");
-    names.retain(|name| is_tool(agent, "tools", *name, servers));
+    let mut names = agent.names(TOOLS);
+    names.retain(|name| is_tool(agent, TOOLS, *name, servers));
     names
 }
 
@@ -59,6 +62,18 @@ pub(crate) fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&
             agent.unknown_value("MCP server", key, server, servers);
         }
         return known;
+    }
+    if name.value == SkillSpec::TOOL {
+        let is_listed = key == TOOLS;
+        let is_had = agent.has(skills::KEY);
+        if is_listed {
+            let message = "has \"read_skill\", which agents have with the key skills: leave it out";
+            agent.problem(key, name.offset, message);
+        } else if !is_had {
+            let message = "has \"read_skill\", which only agents have that have the key skills";
+            agent.problem(key, name.offset, message);
+        }
+        return !is_listed && is_had;
     }
     let known = NAMED_TOOLS.contains(&name.value);
     if !known {

@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     path::{Path, PathBuf},
 };
@@ -30,6 +30,8 @@ pub(crate) struct Problems<'t> {
     found: RefCell<Vec<(usize, Problem)>>,
     /// The further files that were read, and what they say.
     read: RefCell<BTreeMap<PathBuf, String>>,
+    /// The folders in which more would be a part of the agent file.
+    folders: RefCell<BTreeSet<PathBuf>>,
 }
 
 struct Source<'t> {
@@ -118,6 +120,16 @@ impl<'t> Problems<'t> {
     pub(crate) fn note_read(&self, path: &Path, text: &str) {
         let mut read = self.read.borrow_mut();
         read.insert(path.to_owned(), text.to_owned());
+    }
+
+    /// Notes that what is put into a folder is a part of the agent file, too.
+    pub(crate) fn note_folder(&self, path: PathBuf) {
+        self.folders.borrow_mut().insert(path);
+    }
+
+    /// The folders that were noted.
+    pub(crate) fn take_folders(&self) -> BTreeSet<PathBuf> {
+        self.folders.take()
     }
 
     /// The files that were noted, with what they say.
