@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::times::{DAY, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
-    ActivityOptions, ActivitySettings, AgentSpec, Placement, Priority, RetryPolicy, RunId, RunTags,
-    StepId, ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolSettings,
+    ActivityOptions, ActivitySettings, AgentSpec, Bounds, Placement, Priority, RetryPolicy, RunId,
+    RunTags, SkillSpec, StepId, ToolAnnotations, ToolCall, ToolDefinition, ToolEffects,
+    ToolSettings,
 };
 use serde_json::json;
 
@@ -269,4 +270,66 @@ fn writes_have_an_order_unless_the_agent_or_their_tool_says_otherwise() {
     agent.tool_settings.insert("bash".into(), own);
     assert!(!agent.has_parallel_writes("bash"));
     assert!(agent.has_parallel_writes("grep"));
+}
+
+/// An agent with one skill, held to what one without may do.
+fn with_skill() -> AgentSpec {
+    let spec = AgentSpec {
+        skills: vec![SkillSpec {
+            name: "reports".into(),
+            description: "Writes reports.".into(),
+            digest: "sha256:5e1f".into(),
+        }],
+        ..agent()
+    };
+    let mut spec = spec.attenuated(&[Bounds {
+        tools: [("grep".to_owned())].into(),
+        ..Bounds::default()
+    }]);
+    let reader = ToolDefinition {
+        name: SkillSpec::TOOL.into(),
+        ..ToolDefinition::default()
+    };
+    spec.head_mut().tools.push(reader);
+    spec
+}
+
+#[test]
+fn a_call_that_reads_skills_is_told_their_digests_and_no_other_call_is() {
+    let agent = with_skill();
+    let digests = BTreeMap::from([("reports".to_owned(), "sha256:5e1f".to_owned())]);
+    let reads = agent.tool_options(&call(SkillSpec::TOOL), STEP);
+    assert_eq!(reads.skills, digests);
+    assert!(agent.tool_options(&call("grep"), STEP).skills.is_empty());
+    assert!(agent.model_options(1).skills.is_empty());
+}
+
+#[test]
+fn an_agent_that_another_starts_keeps_its_skills() {
+    let agent = with_skill();
+    let kept = agent.attenuated(&agent.bounds);
+    assert!(
+        kept.head
+            .tools
+            .iter()
+            .any(|tool| tool.name == SkillSpec::TOOL)
+    );
+    assert!(agent.bounds_of_call(SkillSpec::TOOL).is_empty());
+    // What has the name and reads no skills is held to the bounds as any other tool.
+    let other = AgentSpec {
+        skills: Vec::new(),
+        ..agent.clone()
+    };
+    assert!(!other.bounds_of_call(SkillSpec::TOOL).is_empty());
+    let cut = other.attenuated(&other.bounds);
+    assert!(
+        cut.head
+            .tools
+            .iter()
+            .all(|tool| tool.name != SkillSpec::TOOL)
+    );
+    // The rules of those above hold for it, too.
+    let mut asked = agent;
+    asked.bounds[0].approvals.deny = vec!["read_*".to_owned()];
+    assert!(!asked.bounds_of_call(SkillSpec::TOOL).is_empty());
 }

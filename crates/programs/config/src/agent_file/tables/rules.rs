@@ -1,7 +1,7 @@
 //! The rules of an agent about calls: `allow`, `ask` and `deny`.
 
 use neuron_tool::{BuiltinOptions, NAMED_TOOLS};
-use neuron_types::{AskRule, CallPattern, FIND_TOOLS};
+use neuron_types::{AskRule, CallPattern, FIND_TOOLS, SkillSpec, ToolDyn as _};
 
 use crate::agent_file::{
     tables::{
@@ -135,7 +135,10 @@ fn has_argument(agent: &Table<'_>, key: &str, entry: Text<'_>, pattern: CallPatt
         return true;
     };
     let registry = registry(&[pattern.tool], &BuiltinOptions::default());
-    let definitions = registry.definitions();
+    let mut definitions = registry.definitions();
+    if pattern.tool == SkillSpec::TOOL {
+        definitions.push(skills::tool(&[], &BuiltinOptions::default()).definition());
+    }
     let known: Vec<&str> = definitions
         .iter()
         .filter_map(|tool| tool.input_schema.get("properties")?.as_object())

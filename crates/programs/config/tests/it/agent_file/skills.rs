@@ -133,6 +133,10 @@ fn that_cannot_be_are_refused_with_their_key_and_line() {
             problems(&place)
         },
         problems(&place(
+            &format!("{AGENT}deny = [\"read_skill(skill=a)\"]"),
+            &["a"],
+        )),
+        problems(&place(
             "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"read_skill\"]\nask = [\"read_skill\"]\n\
              tool.read_skill = { timeout = \"9s\" }\n",
             &[],
