@@ -12,6 +12,7 @@ mod building;
 mod local;
 mod mind;
 mod others;
+mod skills;
 mod subagents;
 mod teams;
 mod turn;
