@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use crate::{AgentSpec, ApprovalRules, Bounds, CallPattern, CallerRules, FIND_TOOLS};
+use crate::{AgentSpec, ApprovalRules, Bounds, CallPattern, CallerRules, FIND_TOOLS, SkillSpec};
 
 impl AgentSpec {
     /// Returns what a run of this definition holds calls of this tool to, beside the agent's own rules: the bounds of the

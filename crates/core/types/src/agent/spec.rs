@@ -13,7 +13,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, Allowance, ApprovalRules, Bounds, CallerRules,
-    CallerSetting, FIND_TOOLS, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt, OnLoop, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, StepId, SubAgent, ToolCall, ToolDefinition, ToolEffects, ToolSearch, canonical_json, hex, json::millis, json::shared, SkillSpec,
+    CallerSetting, FIND_TOOLS, GuardPoint, GuardSpec, Handoff, Limits, ModelRate, OnExpiry, OnHalt,
+    OnLoop, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, RunTags, SkillSpec, StepId,
+    SubAgent, ToolCall, ToolDefinition, ToolEffects, ToolSearch, canonical_json, hex, json::millis,
+    json::shared,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.

@@ -2,7 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Allowance, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message, ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent, ToolSearch, ToolSettings, SkillSpec,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, Message,
+    ModelRate, OnExpiry, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Priority, Reminder,
+    ReminderTrigger, RunRequest, SkillSpec, SubAgent, ToolSearch, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;

@@ -1,6 +1,8 @@
 use neuron_types::{
     AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
-    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt, OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest, SubAgent, ToolSearch, ToolSettings, SkillSpec,
+    GuardPoint, GuardSpec, HandedConversation, Handoff, JudgeSpec, LimitOverrides, Limits, OnHalt,
+    OnLoop, OnUnknownOutcome, Overrides, Parent, Priority, Reminder, ReminderTrigger, RunRequest,
+    SkillSpec, SubAgent, ToolSearch, ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
