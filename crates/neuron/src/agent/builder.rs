@@ -12,9 +12,9 @@ use neuron_tool::{
 };
 use neuron_types::{
     AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, FIND_TOOLS, Guard,
-    GuardPoint, GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop,
-    OutputGuard, OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SkillSpec, SystemPrompt,
-    ToolDyn, ToolSearch,
+    GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard,
+    OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SkillSpec, SystemPrompt, ToolDyn,
+    ToolSearch,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};

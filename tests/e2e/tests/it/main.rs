@@ -25,4 +25,5 @@ mod red_team;
 mod secrets;
 mod side_by_side;
 mod tickets;
+mod traces;
 mod workers;

@@ -6,7 +6,6 @@ use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty};
 
 use super::{Executor, Inner, attempt::Attempt, judges::Judges, record_failure, step_span, verify};
-use crate::StepScope;
 use crate::{StepScope, watch::attempt_trace::AttemptTrace};
 
 impl Executor {

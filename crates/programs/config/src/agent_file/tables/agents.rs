@@ -39,7 +39,7 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 39] = [
+const KEYS: [&str; 40] = [
     "description",
     "subagents",
     pools::KEY,
