@@ -62,7 +62,7 @@ impl Traced {
         let mut world = World::new();
         let helper = "\n[agents.helper]\nmodel = \"fake/fake-1\"\ntools = [\"read_file\"]\n\
              description = \"Reads.\"\nheartbeat_timeout = \"2s\"\n";
-        let keys = "subagents = [\"helper\"]\nheartbeat_timeout = \"2s\"\n";
+        let keys = "subagents = [\"helper\"]\ntools = [\"read_file\"]\nheartbeat_timeout = \"2s\"\n";
         world.write("neuron.toml", &model.agent_file(&format!("{keys}{helper}")));
         world.write("note.txt", "hello\n");
         world.set("OTEL_EXPORTER_OTLP_ENDPOINT", tap.url());
