@@ -80,8 +80,8 @@ fn turn() {
         tracing::info!(target: "neuron::model", parent: &call, "what is said stays here");
     });
     tracing::event!(target: "neuron::metrics", Level::INFO,
-        counter.neuron.tool.calls = 2_u64,
-        histogram.neuron.turn.duration = 1.5,
+        counter.neuron.run.started = 2_u64,
+        histogram.gen_ai.invoke_agent.duration = 1.5,
         agent = "helper",
     );
 }

@@ -64,10 +64,10 @@ fn counters_add_up_histograms_count_and_gauges_keep_the_last() {
     let points = measured(|| {
         for waiting in [4_i64, 2] {
             tracing::event!(target: "neuron::metrics", Level::INFO,
-                counter.neuron.tool.calls = 2_u64,
+                counter.neuron.run.started = 2_u64,
                 histogram.gen_ai.client.token.usage = 100_u64,
                 histogram.gen_ai.client.operation.duration = 0.05,
-                gauge.neuron.queue.waiting = waiting,
+                gauge.neuron.limiter.waiting = waiting,
                 agent = "helper",
             );
         }
@@ -77,8 +77,8 @@ fn counters_add_up_histograms_count_and_gauges_keep_the_last() {
     let expected = [
         format!("gen_ai.client.operation.duration [s] sum 0.1 2<=0.08 {agent}"),
         format!("gen_ai.client.token.usage [{{token}}] sum 200 2<=256 {agent}"),
-        format!("neuron.queue.waiting [{{run}}] =2 {agent}"),
-        format!("neuron.tool.calls [{{call}}] 4 {agent}"),
+        format!("neuron.limiter.waiting [{{request}}] =2 {agent}"),
+        format!("neuron.run.started [{{run}}] 4 {agent}"),
     ];
     assert_eq!(points, expected);
 }
@@ -109,8 +109,8 @@ fn what_no_instrument_is_for_is_ignored() {
         tracing::event!(target: "neuron::metrics", Level::INFO, counter.neuron.run.started = -1_i64);
         tracing::event!(target: "neuron::metrics", Level::INFO, counter.neuron.run.started = 1.5);
         tracing::event!(target: "neuron::metrics", Level::INFO, counter.neuron.run.started = "1");
-        tracing::event!(target: "neuron::metrics", Level::INFO, histogram.neuron.run.cost = f64::NAN);
-        tracing::event!(target: "neuron::metrics", Level::INFO, histogram.neuron.run.cost = f64::INFINITY);
+        tracing::event!(target: "neuron::metrics", Level::INFO, histogram.neuron.cost = f64::NAN);
+        tracing::event!(target: "neuron::metrics", Level::INFO, histogram.neuron.cost = f64::INFINITY);
         tracing::event!(target: "neuron::other", Level::INFO, counter.neuron.run.started = 1_u64);
     });
     assert_eq!(points, [""; 0]);

@@ -41,8 +41,8 @@ fn an_independent_receiver_reads_spans_and_metrics() {
     assert_eq!(call["events"], json!([]));
 
     let calls = eventually("a counter", || {
-        named(&receiver.metrics(), "neuron.tool.calls")
+        named(&receiver.metrics(), "neuron.run.started")
     });
-    assert_eq!(calls["unit"], "{call}");
+    assert_eq!(calls["unit"], "{run}");
     assert_eq!(calls["sum"]["dataPoints"][0]["asInt"], 2, "{calls}");
 }

@@ -88,7 +88,10 @@ fn spans_and_metrics_arrive_with_what_the_process_is() {
     let [of_scope] = of_resource.scope_metrics.try_into().unwrap();
     let mut names: Vec<&str> = of_scope.metrics.iter().map(|m| m.name.as_str()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["neuron.tool.calls", "neuron.turn.duration"]);
+    assert_eq!(
+        names,
+        ["gen_ai.invoke_agent.duration", "neuron.run.started"]
+    );
 }
 
 #[test]
