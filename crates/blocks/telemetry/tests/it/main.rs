@@ -8,9 +8,12 @@
     reason = "helpers of tests may panic as tests may"
 )]
 
+mod dashboard;
+mod emitted;
 mod emitter;
 mod metrics;
 mod oteltap;
+mod prometheus;
 mod receiver;
 mod sending;
 mod spans;
