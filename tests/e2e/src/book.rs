@@ -33,6 +33,9 @@ mod pages {
     #[doc = include_str!("../../../docs/src/restate.md")]
     struct Restate;
 
+    #[doc = include_str!("../../../docs/src/telemetry.md")]
+    struct Telemetry;
+
     #[doc = include_str!("../../../docs/src/people.md")]
     struct People;
 

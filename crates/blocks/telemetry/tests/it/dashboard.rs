@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use neuron_telemetry::names::INSTRUMENTS;
+use neuron_telemetry::names::{INSTRUMENTS, InstrumentKind};
 use serde_json::Value;
 
-use crate::prometheus::{Named, instrument_of, label};
+use crate::prometheus::{Named, instrument_of, label, metric_name};
 
 /// The variables of the dashboard, with the attribute that each chooses by.
 const VARIABLES: [(&str, &str); 2] = [("tenant", "neuron.tenant"), ("agent", "gen_ai.agent.name")];
@@ -170,4 +170,28 @@ fn every_name_in_the_alerts_is_exported() {
         }
     }
     assert!(!names.is_empty());
+}
+
+#[test]
+fn the_book_lists_every_metric_and_alert() {
+    let page = read("src/telemetry.md");
+    for instrument in INSTRUMENTS {
+        let kind = match instrument.kind {
+            InstrumentKind::Counter => "counter",
+            InstrumentKind::Histogram(_) => "histogram",
+            InstrumentKind::Gauge => "gauge",
+            _ => unreachable!("{instrument:?}"),
+        };
+        let row = format!(
+            "| `{}` | {kind} | `{}` | `{}` |",
+            instrument.name,
+            metric_name(&instrument),
+            instrument.attributes.join("`, `")
+        );
+        assert!(page.contains(&row), "{row}");
+    }
+    for alert in alerts() {
+        let row = format!("| `{}` |", text(&alert, "alert"));
+        assert!(page.contains(&row), "{row}");
+    }
 }
