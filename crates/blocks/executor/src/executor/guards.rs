@@ -230,7 +230,7 @@ async fn verdict(
     let span = span_of(guard, subject.point);
     let asked = judges.ask(guard, judge, subject);
     let verdict = asked.instrument(span.clone()).await?;
-    span.record("result", verdict.as_str());
+    spoke(guard, subject.point, &span, &verdict);
     Ok(verdict)
 }
 
@@ -262,7 +262,11 @@ async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
             &format!("it said nothing within {timeout:?}"),
         )),
     };
-    span.record("result", verdict.as_str());
-    measured::guard(guard.name(), subject.point.as_str(), verdict.as_str());
+    spoke(guard, subject.point, &span, &verdict);
     verdict
+}
+
+fn spoke(guard: &dyn Guard, point: GuardPoint, span: &Span, verdict: &GuardVerdict) {
+    span.record("result", verdict.as_str());
+    measured::guard(guard.name(), point.as_str(), verdict.as_str());
 }

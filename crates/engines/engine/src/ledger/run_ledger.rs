@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn what_ends_is_told_with_how_long_it_took_and_whose_it_was() {
         let mut ledger = ledger();
-        let at = |seconds| AT + Duration::from_secs(seconds);
+        let at = |seconds| AT + Duration::from_secs(seconds); // When something happened.
         let child = RunId::new("r.1").unwrap();
         let started = RunEvent::ChildStarted {
             turn: 1,
