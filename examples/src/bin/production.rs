@@ -10,12 +10,12 @@
 //!
 //! Stop it with Ctrl-C and start it again: the run goes on where it was. Its events are followed; on Temporal any process can,
 //! and what was said is kept in the folder `sessions`, for the runs after it. With `steps` this program takes the run in the
-//! journal from one step to the next: the sub-agent is left out, since such a run starts no others.
+//! journal from one step to the next.
 
 use std::{env, error::Error};
 
 use neuron::{
-    SubAgentEntry, TurnResult,
+    TurnResult,
     guards::TextGuard,
     prelude::*,
     sessions::{FileSessionStorage, SessionManager, SessionName, StoredSessions},
@@ -52,13 +52,13 @@ fn explorer() -> Result<Agent, neuron::AgentError> {
         .build()
 }
 
-fn deployer(others: Vec<SubAgentEntry>) -> Result<Agent, neuron::AgentError> {
+fn deployer(explorer: &Agent) -> Result<Agent, neuron::AgentError> {
     Agent::builder("deployer")
         .model(MODEL)
         .instructions("You are a production agent: you look at what has changed, and deploy it.")
         .tools(builtin::read_only())
         .tool(DeployTool)
-        .subagents(others)
+        .subagents([explorer])
         .guard(TextGuard::secrets("no_secrets"))
         .context(ContextPolicy {
             rules: vec![
@@ -130,8 +130,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let engine = arguments.next().unwrap_or_else(|| "local".into());
     let stage = arguments.next().unwrap_or_else(|| "staging".into());
-    let explorer = explorer()?;
-    let agent = deployer(vec![SubAgentEntry::new(&explorer)])?;
+    let agent = deployer(&explorer()?)?;
     let run_id = format!("deploy-{stage}");
     let task = format!("Deploy the new feature to {stage}");
     let text = match engine.as_str() {
@@ -139,7 +138,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let local = Local::open(".neuron").await?;
             follow(agent.on(&local).start(&run_id, &task).await?).await?
         }
-        "steps" => by_steps(&deployer(Vec::new())?, &run_id, &task).await?,
+        "steps" => by_steps(&agent, &run_id, &task).await?,
         "temporal" => on_temporal(&agent, &run_id, &task).await?,
         other => return Err(format!("{other} is none of local, steps, temporal").into()),
     };

@@ -5,7 +5,11 @@ use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 use neuron_engine::RunClient;
 use neuron_local::{IdleLooks, Journal, LocalWorker};
 use neuron_types::{DurableError, RunId, RunOutput, RunStatus};
-use tokio::{sync::oneshot, time::sleep};
+use tokio::{
+    sync::{oneshot, watch},
+    task::AbortHandle,
+    time::sleep,
+};
 
 use crate::agent::Parts;
 
@@ -58,34 +62,106 @@ impl Below {
         self,
         run: impl Future<Output = Result<RunOutput, DurableError>>,
     ) -> Result<RunOutput, DurableError> {
+        let (over, is_over) = oneshot::channel();
+        let (mut run, mut below) = (pin!(run), pin!(self.serve(is_over)));
+        tokio::select! {
+            biased;
+            output = &mut run => {
+                // It is served until then.
+                over.send(output.is_ok()).ok();
+                below.await?;
+                output
+            }
+            served = &mut below => {
+                // Nobody would end the runs that it waits for.
+                served?;
+                run.await
+            }
+        }
+    }
+
+    /// Executes those below the run in a task of their own, for a run that its caller takes from one thing to the next.
+    pub(crate) fn spawn(self) -> BelowTask {
+        let (over, is_over) = oneshot::channel();
+        let (report, end) = watch::channel(None);
+        let task = tokio::spawn(async move {
+            let served = self.serve(is_over).await.map_err(Arc::new);
+            report.send_replace(Some(served));
+        });
+        BelowTask {
+            over: Some(over),
+            end,
+            task: task.abort_handle(),
+        }
+    }
+
+    /// Executes those below the run until it is over, and they with it.
+    async fn serve(self, is_over: oneshot::Receiver<bool>) -> Result<(), DurableError> {
         let Self {
             worker,
             looks,
             client,
             run_id,
         } = self;
-        let (over, is_over) = oneshot::channel();
-        let below = worker.serve(async {
+        let served = worker.serve(async {
             // Those below a run that only cannot go on here go on with it.
             if is_over.await.unwrap_or(false) {
                 ended(&*client, &run_id, &looks).await;
             }
         });
-        let (mut run, mut below) = (pin!(run), pin!(below));
+        served.await.map_err(DurableError::engine)
+    }
+}
+
+/// A task that executes the runs below one, until it is dropped.
+pub(crate) struct BelowTask {
+    over: Option<oneshot::Sender<bool>>,
+    end: watch::Receiver<Option<Result<(), Arc<DurableError>>>>,
+    task: AbortHandle,
+}
+
+impl BelowTask {
+    /// Waits for something of the run, unless nothing executes the runs any more that it may wait for.
+    ///
+    /// # Errors
+    ///
+    /// What ended the task.
+    pub(crate) async fn beside<T>(
+        &self,
+        run: impl Future<Output = T>,
+    ) -> Result<T, Arc<DurableError>> {
         tokio::select! {
             biased;
-            output = &mut run => {
-                // It is served until then.
-                over.send(output.is_ok()).ok();
-                below.await.map_err(DurableError::engine)?;
-                output
-            }
-            served = &mut below => {
-                // Nobody would end the runs that it waits for.
-                served.map_err(DurableError::engine)?;
-                run.await
-            }
+            done = run => Ok(done),
+            ended = self.ended() => Err(ended.err().unwrap_or_else(|| Arc::new(DurableError::Suspended))),
         }
+    }
+
+    /// Says that the run is over, and waits until none of those below it is under way that goes on without a person.
+    ///
+    /// # Errors
+    ///
+    /// What ended the task.
+    pub(crate) async fn end(&mut self) -> Result<(), Arc<DurableError>> {
+        if let Some(over) = self.over.take() {
+            over.send(true).ok();
+        }
+        self.ended().await
+    }
+
+    async fn ended(&self) -> Result<(), Arc<DurableError>> {
+        let mut end = self.end.clone();
+        match end.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(ended)) => ended.clone(),
+            // The task panicked, or was stopped with the runtime.
+            _ => Err(Arc::new(DurableError::Suspended)),
+        }
+    }
+}
+
+impl Drop for BelowTask {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 

@@ -121,12 +121,14 @@ impl Local {
     ) -> Result<Steps<O>, RunFailure> {
         match &self.kept {
             Kept::Nowhere => {
-                let door = memory_door(agent, run_id);
+                let door = memory_door(agent, run_id).with_workflow_below(memory_workflow(agent));
                 Steps::in_memory(door, start_of(agent, request)).await
             }
             Kept::Journal(home) => {
                 attach_or_start(&home.client, &run_id, request).await?;
-                Steps::in_journal(home.door(agent, &run_id).await?).await
+                let door = home.door(agent, &run_id).await?;
+                let below = Below::of(&home.journal, &home.client, agent, &run_id);
+                Steps::in_journal(door, below.map(Below::spawn)).await
             }
         }
     }
@@ -276,6 +278,14 @@ fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
     }
 }
 
+/// How its runs go in memory.
+fn memory_workflow(agent: &Parts) -> MemoryWorkflow {
+    match agent.serving {
+        Some(serving) => serving.memory,
+        None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
+    }
+}
+
 /// Where such a run starts: in the directory that its tools work in.
 fn start_of(agent: &Arc<Parts>, request: RunRequest) -> RunStart {
     RunStart::Request {
@@ -300,11 +310,7 @@ fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started 
     let live = fan.watch();
     let alive = Arc::clone(agent);
     let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {
-        let workflow: MemoryWorkflow = match alive.serving {
-            Some(serving) => serving.memory,
-            None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
-        };
-        let output = door.execute(start, workflow).await;
+        let output = door.execute(start, memory_workflow(&alive)).await;
         drop(alive);
         output
     });

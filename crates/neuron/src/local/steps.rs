@@ -8,9 +8,13 @@ use neuron_loop::{AgentLoop, MachineError, TurnResult};
 use neuron_types::{DurableContext as _, DurableError, Message, RunId, RunOutput, RunStart};
 use neuron_workflows::{agent_loop, begin};
 
+use super::below::BelowTask;
 use crate::run::{Finished, RunFailure};
 
 /// A local run that its caller takes from one thing to the next: made by [`AgentOn::steps`](crate::AgentOn::steps).
+///
+/// The runs that it starts, those of sub-agents, are executed beside it, also while the caller does something else. They end
+/// when this is dropped, and in a journal resume with the run.
 ///
 /// What a caller changes between two steps is not journaled: in a journal make such changes deterministic, since a
 /// resumed run repeats them.
@@ -23,7 +27,11 @@ pub struct Steps<O = String> {
 
 enum Stepped {
     Memory(Box<AgentLoop<LocalDurableContext, Strategy>>),
-    Journal(Box<AgentLoop<JournaledContext, Strategy>>),
+    Journal(
+        Box<AgentLoop<JournaledContext, Strategy>>,
+        /// What executes the runs below it, if it can start any.
+        Option<BelowTask>,
+    ),
     /// It ended before it began: with this, until that is handed out.
     Over(Option<Box<RunOutput>>),
 }
@@ -34,10 +42,10 @@ impl Stepped {
     }
 }
 
-fn stuck(run_id: &RunId, error: DurableError) -> RunFailure {
+fn stuck(run_id: &RunId, error: impl Into<Arc<DurableError>>) -> RunFailure {
     RunFailure::Stuck {
         run_id: run_id.clone(),
-        source: Arc::new(error),
+        source: error.into(),
     }
 }
 
@@ -58,13 +66,16 @@ impl<O> Steps<O> {
         Ok(Self::of(run, run_id))
     }
 
-    pub(crate) async fn in_journal(door: JournaledContext) -> Result<Self, RunFailure> {
+    pub(crate) async fn in_journal(
+        door: JournaledContext,
+        below: Option<BelowTask>,
+    ) -> Result<Self, RunFailure> {
         let run_id = door.run_id().clone();
         let start = door.run_start().await?;
         let run = match begin(&door, start).await {
             Ok(start) => agent_loop(door, start)
                 .await
-                .map(|run| Stepped::Journal(Box::new(run))),
+                .map(|run| Stepped::Journal(Box::new(run), below)),
             Err(error) => door.end_with(error).await.map(Stepped::over),
         };
         let run = run.map_err(|error| stuck(&run_id, error))?;
@@ -92,7 +103,11 @@ impl<O> Steps<O> {
         }
         let result = match &mut self.run {
             Stepped::Memory(run) => run.run_step().next().await?,
-            Stepped::Journal(run) => run.run_step().next().await?,
+            Stepped::Journal(run, None) => run.run_step().next().await?,
+            Stepped::Journal(run, Some(below)) => match below.beside(run.run_step().next()).await {
+                Ok(result) => result?,
+                Err(error) => return Some(Err(stuck(&self.run_id, error))),
+            },
             Stepped::Over(output) => Ok(TurnResult::Ended(output.take()?)),
         };
         Some(match result {
@@ -103,11 +118,18 @@ impl<O> Steps<O> {
     }
 
     async fn end(&mut self, output: Box<RunOutput>) -> Result<TurnResult, RunFailure> {
-        match &self.run {
-            Stepped::Memory(run) => run.door().finish().await,
-            Stepped::Journal(run) => {
+        match &mut self.run {
+            Stepped::Memory(run) => {
+                run.door().finish().await;
+                run.door().ended_below().await;
+            }
+            Stepped::Journal(run, below) => {
                 let finished = run.door().finish(&output).await;
                 finished.map_err(|error| stuck(&self.run_id, error))?;
+                if let Some(below) = below {
+                    let ended = below.end().await;
+                    ended.map_err(|error| stuck(&self.run_id, error))?;
+                }
             }
             Stepped::Over(_) => {}
         }
@@ -120,7 +142,7 @@ impl<O> Steps<O> {
     pub fn messages(&self) -> &[Message] {
         match &self.run {
             Stepped::Memory(run) => run.machine().messages(),
-            Stepped::Journal(run) => run.machine().messages(),
+            Stepped::Journal(run, _) => run.machine().messages(),
             Stepped::Over(_) => &[],
         }
     }
@@ -133,7 +155,7 @@ impl<O> Steps<O> {
     pub fn inject(&mut self, message: Message) -> Result<(), MachineError> {
         match &mut self.run {
             Stepped::Memory(run) => run.run_step().inject_message(message),
-            Stepped::Journal(run) => run.run_step().inject_message(message),
+            Stepped::Journal(run, _) => run.run_step().inject_message(message),
             Stepped::Over(_) => Err(MachineError::Unexpected {
                 action: "end",
                 observation: "a message",

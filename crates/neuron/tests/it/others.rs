@@ -1,13 +1,17 @@
 //! Agents that start others and hand over to them, without an agent file.
 
 use neuron::{
-    AgentBuilder, AgentError, HandoffEntry, Model, SubAgentEntry,
+    AgentBuilder, AgentError, HandoffEntry, Model, SubAgentEntry, TurnResult,
     prelude::*,
     workflow::{Door, DurableContext, Served as _, WorkflowError},
 };
 use neuron_config::ScriptModel;
+use neuron_patience::patience;
 use neuron_types::{HandedConversation, RunPhase};
 use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::mind::Mind;
 
 fn agent(name: &str, turns: &Value) -> AgentBuilder {
     let script = json!({ "turns": turns }).to_string();
@@ -84,6 +88,88 @@ async fn a_journaled_run_starts_them_in_runs_of_their_own_at_every_level() {
             (status.agent.as_str(), status.state),
             (agent, RunPhase::Completed)
         );
+    }
+}
+
+/// Takes a run to its end step by step, and returns the tools that were called and the answer.
+async fn by_steps(agent: &Agent, local: &Local, run_id: &str) -> (Vec<String>, String) {
+    let whole = async {
+        let mut steps = agent.on(local).steps(run_id, "Where is it?").await.unwrap();
+        let mut tools = Vec::new();
+        while let Some(step) = steps.next().await {
+            if let TurnResult::ToolExecuted { call, result } = step.unwrap() {
+                assert!(!result.is_error, "{result:?}");
+                tools.push(call.name);
+            }
+        }
+        let text = steps.finished().unwrap().into_text().unwrap();
+        (tools, text)
+    };
+    timeout(patience(), whole).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_run_that_is_taken_step_by_step_starts_them_at_every_level() {
+    let explorer = explorer().build().unwrap();
+    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
+    let foreman = agent("foreman", &json!([asks, {"text": "They found it."}]))
+        .subagents([SubAgentEntry::new(&explorer)])
+        .build()
+        .unwrap();
+    let asks = calls("agent_foreman", &json!({"prompt": "Have it found."}));
+    let lead = agent("lead", &json!([asks, {"text": "Found."}]))
+        .subagents([&foreman])
+        .build()
+        .unwrap();
+    let home = tempfile::tempdir().unwrap();
+    for local in [Local::memory(), Local::open(home.path()).await.unwrap()] {
+        let (tools, text) = by_steps(&lead, &local, "r1").await;
+        assert_eq!(tools, ["agent_foreman"]);
+        assert_eq!(text, "Found.");
+        let Some(client) = local.client() else {
+            continue;
+        };
+        for (run, agent) in [("r1.1-1", "foreman"), ("r1.1-1.1-1", "explorer")] {
+            let status = client.status(&run.parse().unwrap()).await.unwrap();
+            assert_eq!(
+                (status.agent.as_str(), status.state),
+                (agent, RunPhase::Completed)
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_still_works_in_the_background_ends_with_the_run_that_was_taken_step_by_step() {
+    let stuck = Mind::new(|_| std::future::pending());
+    let stuck = Agent::builder("explorer")
+        .description("Finds nothing.")
+        .model(Model::of(stuck, "mind"))
+        .build()
+        .unwrap();
+    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
+    let limits = Limits {
+        turns: Some(1),
+        ..Limits::default()
+    };
+    let lead = agent("lead", &json!([asks, {"text": "never said"}]))
+        .subagents([SubAgentEntry::new(&stuck).background(true)])
+        .limits(limits)
+        .build()
+        .unwrap();
+    let home = tempfile::tempdir().unwrap();
+    for local in [Local::memory(), Local::open(home.path()).await.unwrap()] {
+        let whole = async {
+            let mut steps = lead.on(&local).steps("r1", "Where is it?").await.unwrap();
+            while let Some(step) = steps.next().await {
+                step.unwrap();
+            }
+        };
+        timeout(patience(), whole).await.unwrap();
+        if let Some(client) = local.client() {
+            let status = client.status(&"r1.1-1".parse().unwrap()).await.unwrap();
+            assert_eq!(status.state, RunPhase::Cancelled);
+        }
     }
 }
 

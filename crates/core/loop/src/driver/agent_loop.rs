@@ -1,13 +1,13 @@
 //! The driver: takes the machine's actions through the door.
 
-use std::fmt;
+use std::{collections::VecDeque, fmt};
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ContextError, ContextStrategy, Decision, DurableContext, DurableError, EffectKind, End,
     FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision, PermissionPolicy,
     RunEvent, RunInput, RunOutput, RunPolicy, RunState, Signal, Stage, Step, StepFailure, StepId,
-    ToolCall, UpgradeRequest, signal,
+    ToolCall, ToolResultBlock, UpgradeRequest, signal,
 };
 
 use crate::{
@@ -35,6 +35,8 @@ pub struct AgentLoop<D, C> {
     clock: Timer,
     /// When it looks whether other runs of its tree are there.
     lease: Timer,
+    /// Calls that other runs have answered, which a caller of [`run_step`](Self::run_step) has not seen yet.
+    pub(crate) answered: VecDeque<(ToolCall, ToolResultBlock)>,
 }
 
 impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
@@ -80,6 +82,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             expiry: Timer::default(),
             clock: Timer::default(),
             lease: Timer::default(),
+            answered: VecDeque::new(),
         }
     }
 
@@ -119,7 +122,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Has the runs end that this one started and that have not ended: nobody waits for what they come to.
-    async fn cancel_children(&mut self) -> Result<(), DurableError> {
+    pub(crate) async fn cancel_children(&mut self) -> Result<(), DurableError> {
         let signals = self.machine.cancels_of_children();
         let handles = signals.into_iter().map(|step| self.door.start(step.into()));
         let mut handles: Vec<Handle> = handles.collect();

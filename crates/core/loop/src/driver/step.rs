@@ -22,7 +22,8 @@ pub struct StepIterator<'a, D, C> {
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum TurnResult {
-    /// A tool call was made; others of the turn may be in flight or wait for a person.
+    /// A tool call was made, or answered by the run that it has started; others of the turn may be in flight or wait for a
+    /// person.
     ToolExecuted {
         /// The call.
         call: ToolCall,
@@ -70,8 +71,19 @@ impl<D: DurableContext, C: ContextStrategy> StepIterator<'_, D, C> {
 
     async fn next_result(&mut self) -> Result<TurnResult, DurableError> {
         loop {
-            match self.agent.advance().await? {
+            if let Some((call, result)) = self.agent.answered.pop_front() {
+                return Ok(TurnResult::ToolExecuted { call, result });
+            }
+            let delegated = self.delegated();
+            let progress = self.agent.advance().await?;
+            for call in delegated {
+                if let Some(result) = self.result_of(&call) {
+                    self.agent.answered.push_back((call, result));
+                }
+            }
+            match progress {
                 Progress::Ended => {
+                    self.agent.cancel_children().await?;
                     return Ok(TurnResult::Ended(Box::new(self.agent.output())));
                 }
                 Progress::CalledTool(call) => {
@@ -92,6 +104,13 @@ impl<D: DurableContext, C: ContextStrategy> StepIterator<'_, D, C> {
                 Progress::Other => {}
             }
         }
+    }
+
+    /// The calls that other runs are to answer.
+    fn delegated(&self) -> Vec<ToolCall> {
+        let slots = self.agent.machine().state().calls.iter();
+        let delegated = slots.filter(|slot| slot.state == CallState::Delegated);
+        delegated.map(|slot| slot.call.clone()).collect()
     }
 
     fn result_of(&self, call: &ToolCall) -> Option<ToolResultBlock> {

@@ -42,7 +42,8 @@ pub type MemoryWorkflow =
 /// A door without a journal: the run lives in this process, at no cost worth mentioning.
 ///
 /// Signals and cancellation come through its [`LocalHandle`]. [`execute`](Self::execute) has a workflow run on it. Whoever drives
-/// a loop by hand calls [`finish`](Self::finish) when it is done, so that hooks learn of the end.
+/// a loop by hand calls [`finish`](Self::finish) when it is done, so that hooks learn of the end, and
+/// [`ended_below`](Self::ended_below) if it starts other runs.
 ///
 /// Waits and delays use tokio's clock, so a runtime with time must be entered.
 pub struct LocalDurableContext {
@@ -140,6 +141,14 @@ impl LocalDurableContext {
         })
     }
 
+    /// Has the runs that this one starts executed with this workflow also where a caller drives its loop by hand. Executors
+    /// and sinks that are set later are not theirs. Default is that a run that is driven by hand starts no other.
+    #[must_use]
+    pub fn with_workflow_below(self, workflow: MemoryWorkflow) -> Self {
+        self.means(workflow);
+        self
+    }
+
     /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
     /// none. The run has them all: nothing of it is older than this process.
     #[must_use]
@@ -202,10 +211,15 @@ impl LocalDurableContext {
                 output
             }
         };
+        self.ended_below().await;
+        ended
+    }
+
+    /// Waits until none of the runs is under way that this one, as the first of its tree, has started.
+    pub async fn ended_below(&self) {
         if let Standing::Top(nest) = &self.standing {
             nest.ended().await;
         }
-        ended
     }
 
     /// Ends the run of this agent whose workflow returned this error in the place of an output, as one that was cancelled
