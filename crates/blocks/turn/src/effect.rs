@@ -48,7 +48,7 @@ pub enum Effect {
         payload: Value,
     },
     /// The loop noticed something: what was left out of a request, that the conversation was made smaller or could not
-    /// be. Not of the model.
+    /// be, that a guard changed a result and an effect is lost with it. Not of the model.
     Log {
         /// How much it matters.
         level: LogLevel,

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod asked_effect;
 mod call_record;
 mod carry_out;
 mod config;

@@ -12,18 +12,21 @@ use crate::{Effect, ExitReason, ToolCallRecord};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TurnOutput {
-    /// The last answer of the model, as its provider sent it. Without content if there is none.
+    /// The answer that the run came to: the last one of the model, as its provider sent it, unless guards have withheld or
+    /// replaced what it says since, or a tool's result is the answer. It is that text alone then. Without content if there is
+    /// no answer.
     pub message: Message,
     /// Why the turn ended.
     pub exit_reason: ExitReason,
     /// What it took.
     pub metadata: TurnMetadata,
-    /// What is to be done, in the order of the calls that asked for it.
+    /// What is to be done, in the order of the calls that asked for it. Where an effect was lost, since a guard changed the
+    /// result that asked for it, an [`Effect::Log`] names the call in its place.
     pub effects: Vec<Effect>,
 }
 
 impl TurnOutput {
-    /// Returns the text of the last answer.
+    /// Returns the text of the answer.
     #[must_use]
     pub fn text(&self) -> String {
         self.message.text()

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, time::Duration};
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ExitReason as RunExit, Handle, Message, Outcome, Role, RunEvent, RunOutput, Step, StepFailure,
-    StopReason, ToolCall, ToolOutput,
+    StopReason, ToolCall,
 };
 
 use crate::{
-    Effect, EffectTool, ExitReason, LogLevel, ToolCallRecord, TurnError, TurnMetadata, TurnOutput,
-    effect::FIELD,
+    Effect, ExitReason, LogLevel, ToolCallRecord, TurnError, TurnMetadata, TurnOutput,
+    asked_effect::effect_of,
 };
 
 /// Where something stands in a turn: in which turn of the loop, at which position.
@@ -34,6 +34,7 @@ pub struct Record {
     effects: BTreeMap<Place, Vec<Effect>>,
     /// The turn of the loop that is under way.
     turn: u32,
+    /// The last answer of the model, as it came.
     answer: Option<(Message, StopReason)>,
     /// The last failure, and whether it is of a model call.
     failure: Option<(bool, StepFailure)>,
@@ -198,12 +199,8 @@ impl Record {
                 return Err(TurnError::NobodyToAsk { asked });
             }
         };
-        let silence = Message {
-            role: Role::Assistant,
-            content: Vec::new(),
-        };
         Ok(TurnOutput {
-            message: self.answer.map_or(silence, |(message, _)| message),
+            message: answer_of(run.output, self.answer.map(|(message, _)| message)),
             exit_reason,
             metadata: TurnMetadata {
                 tokens_in: run.usage.input_tokens,
@@ -217,18 +214,18 @@ impl Record {
     }
 }
 
-/// The effect that the result of a call asks for.
-fn effect_of(call: &ToolCall, output: &ToolOutput) -> Option<Effect> {
-    if output.is_error {
-        return None;
+/// The answer that a run came to, whose last answer of the model was this one. Guards may have withheld or replaced what that
+/// says, or the result of a tool is the answer: its other blocks are not of the answer then.
+fn answer_of(run: Option<String>, last: Option<Message>) -> Message {
+    let text = run.unwrap_or_default();
+    match last.filter(|message| message.text() == text) {
+        Some(message) => message,
+        None if text.is_empty() => Message {
+            role: Role::Assistant,
+            content: Vec::new(),
+        },
+        None => Message::assistant(text),
     }
-    let result = output.structured_content.as_ref()?;
-    if EffectTool::named(&call.name).is_some() {
-        // A hook may have changed the arguments: what was asked for is what the tool says.
-        let effect = result.get(FIELD)?.clone();
-        return serde_json::from_value(effect).ok();
-    }
-    Effect::custom(result)
 }
 
 fn between(from: DateTime<Utc>, to: DateTime<Utc>) -> Duration {

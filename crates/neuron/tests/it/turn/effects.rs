@@ -2,11 +2,12 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use neuron::{
+    guards::{TextGuard, Then},
     prelude::*,
     turn::{AgentTurn, Effect, EffectTool, LogLevel, Turn, TurnConfig, TurnInput},
     types::{
-        ContentBlock, ContentItem, ContextPolicy, ContextRule, Hook, HookAction, HookError,
-        HookEvent, ToolOutput,
+        ContentBlock, ContentItem, ContextPolicy, ContextRule, GuardPoint, Hook, HookAction,
+        HookError, HookEvent, ToolOutput,
     },
 };
 use serde_json::json;
@@ -260,4 +261,51 @@ async fn the_loop_logs_that_it_compacted_the_conversation_behind_the_effects_bef
         matches!(effect, Effect::Log { level: LogLevel::Info, message } if message.contains("compacted"))
     });
     assert!(place.is_some_and(|place| place > 0), "{:?}", output.effects);
+}
+
+/// Has somebody paged, with a code.
+#[neuron_tool(read_only)]
+async fn page() -> Result<ToolOutput, ToolError> {
+    let effect = json!({"effect": {"kind": "page", "payload": "CODE-17"}});
+    Ok(ToolOutput::from_value(effect))
+}
+
+/// Says nothing that a guard would find.
+#[neuron_tool(read_only)]
+async fn plain() -> Result<ToolOutput, ToolError> {
+    Ok(ToolOutput::text("Nothing."))
+}
+
+#[tokio::test]
+async fn an_effect_that_is_lost_to_a_guard_is_named_in_its_place() {
+    let script = r#"{"turns": [
+        {"tool_calls": [
+            {"name": "write_memory", "input": {"scope": "user", "key": "code", "value": "CODE-17"}},
+            {"name": "page"},
+            {"name": "plain"},
+            {"name": "signal", "input": {"target": "nightly", "payload": 1}}
+        ]},
+        {"text": "Done."}
+    ]}"#;
+    for then in [Then::Replace("[code]".into()), Then::Block] {
+        let guard = TextGuard::patterns("codes", ["CODE-[0-9]+"]).unwrap();
+        let guard = guard.at([GuardPoint::Result]).then(then);
+        let model = Seen::new(script);
+        let agent = clerk(&model).tool(PageTool).tool(PlainTool).guard(guard);
+        let output = turn(agent, TurnInput::text("Go.")).await.unwrap();
+        let [of_memory, of_page, signal] = output.effects.as_slice() else {
+            panic!("{:?}", output.effects);
+        };
+        for (effect, tool) in [(of_memory, "write_memory"), (of_page, "page")] {
+            let Effect::Log { level, message } = effect else {
+                panic!("{effect:?}");
+            };
+            assert_eq!(*level, LogLevel::Warn);
+            for named in [tool, "codes", "lost"] {
+                assert!(message.contains(named), "{message}");
+            }
+            assert!(!message.contains("CODE-17"), "{message}");
+        }
+        assert!(matches!(signal, Effect::Signal { .. }), "{signal:?}");
+    }
 }

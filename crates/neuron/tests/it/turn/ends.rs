@@ -7,11 +7,12 @@ use std::{
 use futures::future::BoxFuture;
 use neuron::{
     executor::{Delta, EventSink, RetryNotice, TokenDelta},
+    guards::{TextGuard, Then},
     prelude::*,
     turn::{AgentTurn, Effect, ExitReason, Turn, TurnConfig, TurnError, TurnInput},
     types::{
-        FailureKind, FormRequest, Hook, HookAction, HookError, HookEvent, Pending, RecordedEvent,
-        ToolOutput,
+        FailureKind, FormRequest, GuardPoint, Hook, HookAction, HookError, HookEvent, Message,
+        Pending, RecordedEvent, ToolOutput,
     },
 };
 use serde_json::json;
@@ -241,4 +242,42 @@ async fn turns_that_run_at_the_same_time_have_effects_of_their_own() {
         });
         assert_eq!(payloads.collect::<Vec<_>>(), [json!(1), json!(2)]);
     }
+}
+
+#[tokio::test]
+async fn what_a_guard_has_withheld_of_an_answer_is_not_the_answer_of_the_turn() {
+    let model = Seen::new(
+        r#"{"turns": [{"text": "The code is CODE-17.", "tool_calls": [
+            {"name": "signal", "input": {"target": "a", "payload": 1}}
+        ]}]}"#,
+    );
+    let guard = TextGuard::patterns("codes", ["CODE-[0-9]+"]).unwrap();
+    let guard = guard.at([GuardPoint::Output]).then(Then::Ask);
+    let once = TurnConfig {
+        max_turns: Some(1),
+        ..TurnConfig::default()
+    };
+    let output = turn(clerk(&model).guard(guard), config(once))
+        .await
+        .unwrap();
+    assert_eq!(output.exit_reason, ExitReason::MaxTurns);
+    let whole = serde_json::to_string(&output).unwrap();
+    assert!(!whole.contains("CODE-17"), "{whole}");
+    assert_eq!(output.text(), "");
+    assert_eq!(output.effects.len(), 1, "the call was made: {whole}");
+}
+
+#[tokio::test]
+async fn the_result_of_the_first_tool_is_the_answer_of_a_turn_that_stops_at_it() {
+    let model = Seen::new(
+        r#"{"turns": [{"text": "I send it.", "tool_calls": [
+            {"name": "signal", "input": {"target": "a", "payload": 1}}
+        ]}]}"#,
+    );
+    let output = turn(clerk(&model).stop_on_first_tool(), TurnInput::text("Go."))
+        .await
+        .unwrap();
+    assert_eq!(output.exit_reason, ExitReason::Complete);
+    assert_eq!(output.message, Message::assistant("Signal sent."));
+    assert_eq!(output.effects.len(), 1);
 }
