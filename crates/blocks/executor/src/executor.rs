@@ -349,7 +349,7 @@ impl Executor {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
         }
         if let PermissionDecision::Ask(asking) = judged {
-            self.check_approved(scope, call, judge.definition(), asking)
+            self.check_approved(scope, call, judge.definition(), asking, false)
                 .await?;
         }
         if !call.input.is_object() {
@@ -376,7 +376,7 @@ impl Executor {
                 )));
             }
             GuardedCall::Asked(asking) => {
-                self.check_approved(scope, call, judge.definition(), asking)
+                self.check_approved(scope, call, judge.definition(), asking, true)
                     .await?;
             }
             GuardedCall::Refused(refusal) => return Ok(*refusal),
@@ -444,13 +444,14 @@ impl Executor {
     }
 
     /// Checks that people approved a call that the worker's own rules ask about, or the bounds of the run, whoever asks for
-    /// the step.
+    /// the step; `each_time` where a guard asks.
     async fn check_approved(
         &self,
         scope: &StepScope,
         call: &ToolCall,
         definition: Option<&ToolDefinition>,
         asking: Asking,
+        each_time: bool,
     ) -> Result<(), StepFailure> {
         let verifier = self.verifier();
         let approvers = Approvers {
@@ -459,6 +460,7 @@ impl Executor {
             scope,
             cwd: &self.inner.cwd,
             moved_from: self.moved_from.as_deref(),
+            each_time,
         };
         approvers.check(call, definition, asking).await
     }

@@ -22,6 +22,8 @@ pub(super) struct Approvers<'a> {
     pub(super) cwd: &'a Path,
     /// The directory that a run was moved from, on purpose.
     pub(super) moved_from: Option<&'a Path>,
+    /// Whether a guard asks: what was decided about another call, for the rest of the run, does not answer it.
+    pub(super) each_time: bool,
 }
 
 impl Approvers<'_> {
@@ -64,6 +66,11 @@ impl Approvers<'_> {
     ) -> Result<Option<String>, StepFailure> {
         if !self.is_here(approval.directory.as_deref()).await {
             return Ok(Some("it was decided for another directory".to_owned()));
+        }
+        if self.each_time && !self.scope.step.has_ticket(&approval.ticket) {
+            return Ok(Some(
+                "it was decided about another call, and a guard asks each time".to_owned(),
+            ));
         }
         let (run, nonce) = (&self.scope.run_id, self.scope.nonce);
         let judged = JudgedCall::new(&call.name, &call.input, definition, None);

@@ -10,7 +10,7 @@ use super::{attempt::Attempt, guards::Guards};
 pub(crate) enum GuardedCall {
     /// It is made, with other arguments where they are here.
     Made(Option<Value>),
-    /// It is made if people approved it.
+    /// It is made if people approved it: this very call, since a guard asks each time.
     Asked(Asking),
     /// It is not made.
     Refused(Box<ToolOutput>),

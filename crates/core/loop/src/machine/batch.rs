@@ -59,11 +59,16 @@ impl AgentMachine {
         self.settle(now);
     }
 
-    /// What is done about a call where guards have a person asked about it, too.
+    /// What is done about a call where guards have a person asked about it, too: who reads the ticket learns why they do.
     fn doubted(&self, index: usize, decision: PermissionDecision) -> PermissionDecision {
         let slot = self.state.calls.get(index);
         match slot.and_then(|slot| slot.doubt.clone()) {
-            Some(doubt) => decision.and(PermissionDecision::Ask(doubt)),
+            Some(mut doubt) => {
+                if let PermissionDecision::Ask(asking) = &decision {
+                    doubt.reason = format!("{}; {}", doubt.reason, asking.reason);
+                }
+                PermissionDecision::Ask(doubt).and(decision)
+            }
             None => decision,
         }
     }

@@ -23,7 +23,8 @@ fn denial(what: &str, verb: &str, who: Option<&str>, why: Option<&str>) -> Strin
 }
 
 impl AgentMachine {
-    /// Asks a person, or goes by what one decided about this question for the rest of the run.
+    /// Asks a person, or goes by what one decided about this question for the rest of the run. An approval for the rest of it
+    /// does not answer a guard, which asks each time.
     pub(crate) fn ask(&mut self, index: usize, asking: Asking, now: DateTime<Utc>) {
         let turn = self.state.turn;
         let Some((call_id, known)) = self.remembered(index, &asking) else {
@@ -70,10 +71,11 @@ impl AgentMachine {
     /// A call's id, and what was decided about this question for the rest of the run.
     fn remembered(&self, index: usize, asking: &Asking) -> Option<(String, RememberedDecision)> {
         let agent = &self.state.agent;
-        let call = &self.state.calls.get(index)?.call;
-        let judged = judged(call, &agent.head.tools);
+        let slot = self.state.calls.get(index)?;
+        let judged = judged(&slot.call, &agent.head.tools);
         let known = agent.approvals.remembered(&judged, asking)?;
-        Some((call.id.clone(), known.clone()))
+        let counts = slot.doubt.is_none() || known.verdict != Verdict::Approve;
+        counts.then(|| (slot.call.id.clone(), known.clone()))
     }
 
     /// Closes a ticket with the decision that it takes, and goes on with its call.

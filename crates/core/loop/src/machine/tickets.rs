@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Asking, FailureKind, JudgedCall, OnExpiry, OpenTicket, Pending, RunEvent, Stage, Ticket,
-    TicketKind, ToolCall, ToolDefinition, ticket_digest,
+    Asking, FailureKind, JudgedCall, OnExpiry, OpenTicket, Pending, RunEvent, Stage, StepId,
+    Ticket, TicketKind, ToolCall, ToolDefinition, ticket_digest,
 };
 use serde_json::Value;
 
-use crate::{
-    AgentMachine,
-    machine::{agent_machine::scope_of, call::CallEvent},
-};
+use crate::{AgentMachine, machine::call::CallEvent};
 
 /// What a new ticket asks, and whom.
 pub(crate) struct Opening {
@@ -56,20 +53,21 @@ impl AgentMachine {
         } = opening;
         let turn = self.state.turn;
         let lifetime = asking.within.or(self.state.agent.approval_timeout);
-        let (scope, agent) = (scope_of(&self.state), self.agent_of_steps());
+        let agent = self.agent_of_steps();
         if !self.call(index, CallEvent::TicketOpened) {
             return;
         }
+        let scope = self.state.scope;
         let Some(slot) = self.state.calls.get_mut(index) else {
             return;
         };
+        let step = StepId {
+            scope,
+            ..StepId::new(turn, slot.position)
+        };
         let id = match slot.tickets {
-            0 => format!("{scope}t{turn}-{}", slot.position),
-            again => format!(
-                "{scope}t{turn}-{}-{}",
-                slot.position,
-                again.saturating_add(1)
-            ),
+            0 => step.ticket(),
+            again => format!("{}-{}", step.ticket(), again.saturating_add(1)),
         };
         slot.tickets = slot.tickets.saturating_add(1);
         let position = slot.position;

@@ -1,9 +1,10 @@
 //! Calls that whoever makes them asks about, and what people decided that goes along with them.
 
-use neuron_loop::{AgentMachine, Observation};
+use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    Always, AskRule, Asking, Decision, EffectKind, JudgedCall, PermissionDecision, StepFailure,
-    Ticket, ToolOutput,
+    Always, AskRule, Asking, Decision, EffectKind, GuardEnd, GuardOutcome, GuardPoint, GuardSpec,
+    Guarded, JudgedCall, Outcome, PermissionDecision, RememberedCalls, RememberedDecision,
+    StepFailure, Ticket, ToolOutput, Verdict,
 };
 use serde_json::json;
 
@@ -140,4 +141,67 @@ fn arguments_that_the_rules_put_to_others_are_not_taken() {
         let mut machine = AgentMachine::from(state);
         assert!(arrives(&mut machine, edited("prod")).is_empty(), "{from}");
     }
+}
+
+/// What people decided about calls of `push` for the rest of the run, where they were asked for this reason.
+fn remembered(reason: &str, verdict: Verdict) -> RememberedDecision {
+    RememberedDecision {
+        tool: "push".into(),
+        reason: reason.into(),
+        calls: RememberedCalls::Tool,
+        verdict,
+        comment: None,
+        approver: Some("ada".into()),
+        approval: None,
+    }
+}
+
+/// A machine whose only call guards looked at, which ended so, and then the rules.
+fn guarded(known: RememberedDecision, end: GuardEnd, decision: PermissionDecision) -> AgentMachine {
+    let mut spec = agent();
+    spec.guards = vec![GuardSpec {
+        name: "words".into(),
+        at: [GuardPoint::Call].into(),
+        settings: String::new(),
+        judge: None,
+    }];
+    spec.approvals.remembered = vec![known];
+    let mut machine = answered(spec, one_call("push"));
+    let Action::Start(steps) = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    let position = steps[0].options.step.position;
+    machine.feed(Observation::Started, at(2)).unwrap();
+    let said = Guarded {
+        end,
+        ..Guarded::default()
+    };
+    let result = Ok(Outcome::Guard(GuardOutcome::Call(said)));
+    let ended = Observation::Ended { position, result };
+    machine.feed(ended, at(2)).unwrap();
+    authorize(&mut machine, vec![decision]);
+    machine
+}
+
+#[test]
+fn what_is_always_approved_answers_the_rules_and_no_guard() {
+    const GUARD: &str = "it is another repository";
+    let asks = || GuardEnd::Ask(GUARD.into());
+    let PermissionDecision::Ask(Asking { reason: rule, .. }) = ask() else {
+        panic!("it asks");
+    };
+    let both = format!("{GUARD}; {rule}");
+    let always = |reason: &str| remembered(reason, Verdict::Approve);
+    let by_rule = guarded(always(&rule), GuardEnd::Pass, ask());
+    assert!(tickets(&by_rule).is_empty());
+    for known in [rule.as_str(), GUARD, &both] {
+        let machine = guarded(always(known), asks(), ask());
+        assert_eq!(only(&machine).reason, both);
+        let machine = guarded(always(known), asks(), PermissionDecision::Allow);
+        assert_eq!(only(&machine).reason, GUARD);
+    }
+    let never = remembered(GUARD, Verdict::Deny);
+    let machine = guarded(never, asks(), PermissionDecision::Allow);
+    assert!(tickets(&machine).is_empty());
+    assert!(result(&machine).1, "it is denied");
 }

@@ -67,6 +67,44 @@ impl StepId {
         })
     }
 
+    /// Returns the id of the first [ticket](crate::Ticket) about the call of this step.
+    ///
+    /// ```
+    /// use neuron_types::StepId;
+    ///
+    /// assert_eq!(StepId::new(2, 1).ticket(), "t2-1");
+    /// assert_eq!(StepId { scope: 1, ..StepId::new(2, 1) }.ticket(), "s1-t2-1");
+    /// ```
+    #[must_use]
+    pub fn ticket(&self) -> String {
+        let scope = match self.scope {
+            0 => String::new(),
+            scope => format!("s{scope}-"),
+        };
+        format!("{scope}t{}-{}", self.turn, self.position)
+    }
+
+    /// Returns whether this is the id of a ticket about the call of this step: of the first one, or of one that was opened
+    /// after it.
+    ///
+    /// ```
+    /// use neuron_types::StepId;
+    ///
+    /// let step = StepId::new(2, 1);
+    /// assert!(step.has_ticket("t2-1") && step.has_ticket("t2-1-2"));
+    /// assert!(!step.has_ticket("t2-12") && !step.has_ticket("s1-t2-1"));
+    /// ```
+    #[must_use]
+    pub fn has_ticket(&self, ticket: &str) -> bool {
+        match ticket.strip_prefix(&self.ticket()) {
+            Some("") => true,
+            Some(again) => again
+                .strip_prefix('-')
+                .is_some_and(|count| count.parse::<u32>().is_ok()),
+            None => false,
+        }
+    }
+
     /// What the positions of the calls count up from that the loop makes for itself, as
     /// verifications, previews, questions for outcomes and for definitions: the n-th of its run, counted from 1, is so
     /// much and n. No turn has so many calls.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use neuron_executor::{Executor, StepScope};
+use neuron_guards::{TextGuard, Then};
 use neuron_testing::effects::{TestTool, call, scope};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, Always, Approval, ApprovalRules, AskRule, CallerSetting, Decision, FailureKind,
-    Place, RequestHead, RunId, Ticket, ToolCall, Verification, VerifyDecision, VerifyOutcome,
-    VerifyRequest, ticket_digest,
+    GuardPoint, Place, RequestHead, RunId, StepId, Ticket, ToolCall, Verification, VerifyDecision,
+    VerifyOutcome, VerifyRequest, ticket_digest,
 };
 use serde_json::{Value, json};
 
@@ -334,4 +335,52 @@ async fn a_call_of_an_agent_without_approvers_needs_one_of_its_workflow() {
     let why = made(&workflow, &step, &call(unsigned)).await.unwrap_err();
     assert!(why.ends_with("it is not signed"), "{why}");
     assert_eq!(made(&workflow, &step, &call(signed)).await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_guard_is_answered_by_what_was_decided_about_this_call_and_not_by_an_older_always() {
+    let guard = TextGuard::patterns("words", ["h[io]"]).unwrap();
+    let guard = guard.at([GuardPoint::Call]).then(Then::Ask);
+    for rules in [asking(echo()), ApprovalRules::default()] {
+        let tool = TestTool::echo();
+        let mut tools = ToolRegistry::new();
+        tools.register_dyn(Arc::new(tool.clone()));
+        let executor = Executor::builder()
+            .tools(tools)
+            .verifier(Named)
+            .guard(guard.clone())
+            .build()
+            .granting(&agent(&tool, rules));
+        let first = ticket(said("hi"));
+        for always in Always::ALL {
+            let always = Decision {
+                always: Some(always),
+                ..by("ada", &first)
+            };
+            // The person was asked about this call.
+            let itself = approved(said("hi"), &first, vec![always.clone()]);
+            assert_eq!(made(&executor, &scope(), &itself).await, Ok(()));
+            // A later call with the same arguments, or with others.
+            let later = StepScope {
+                step: StepId::new(3, 1),
+                ..scope()
+            };
+            for (args, is_covered) in [("hi", true), ("ho", always.always == Some(Always::Tool))] {
+                let before = tool.calls().len();
+                let call = approved(said(args), &first, vec![always.clone()]);
+                let why = made(&executor, &later, &call).await.unwrap_err();
+                let is_of_guard = why.contains("a guard asks each time");
+                assert!(!is_covered || is_of_guard, "{why}");
+                assert_eq!(tool.calls().len(), before);
+            }
+        }
+        // The person is asked about the later call, a second time.
+        let mut second = Ticket {
+            ticket: "t2-1-2".into(),
+            ..ticket(said("hi"))
+        };
+        second.digest = ticket_digest(&second, scope().nonce, None);
+        let call = approved(said("hi"), &second, vec![by("ada", &second)]);
+        assert_eq!(made(&executor, &scope(), &call).await, Ok(()));
+    }
 }
