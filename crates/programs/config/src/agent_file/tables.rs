@@ -11,6 +11,7 @@ pub(crate) mod handoffs;
 pub(crate) mod hooks;
 pub(crate) mod judges;
 pub(crate) mod limits;
+pub(crate) mod listed;
 pub(crate) mod mcp_names;
 pub(crate) mod mcp_settings;
 pub(crate) mod model_name;

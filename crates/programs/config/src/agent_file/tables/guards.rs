@@ -19,6 +19,7 @@ use crate::agent_file::{
     tables::{
         commands::{self, Command},
         judges::{self, JudgeSettings},
+        listed,
     },
     text::table::{Table, Text},
 };
@@ -393,20 +394,10 @@ pub(crate) fn read_names(
     own: Option<&str>,
 ) -> Vec<GuardSpec> {
     let own = own.unwrap_or(NO_MODEL);
-    let mut found: Vec<GuardSpec> = Vec::new();
-    for name in agent.texts(KEY) {
-        match guards.get(name.value) {
-            Some(_) if found.iter().any(|known| known.name == name.value) => {
-                agent.problem(KEY, name.offset, "names a guard twice: remove one of them");
-            }
-            Some(settings) => found.push(settings.spec(name.value, own)),
-            None => {
-                let known: Vec<&str> = guards.keys().map(String::as_str).collect();
-                agent.unknown_value("guard", KEY, name, &known);
-            }
-        }
-    }
-    found
+    let listed = listed::read(agent, KEY, "guard", guards).into_iter();
+    listed
+        .map(|(name, settings)| settings.spec(name, own))
+        .collect()
 }
 
 fn own(text: &Text<'_>) -> String {

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, path::Path};
 use neuron_guards::CommandHook;
 
 use crate::agent_file::{
-    tables::commands::{self, Command},
+    tables::{
+        commands::{self, Command},
+        listed,
+    },
     text::table::Table,
 };
 
@@ -73,16 +76,6 @@ fn read_one(table: &Table<'_>) -> HookSettings {
 
 /// The hooks of an agent, in its order.
 pub(crate) fn read_names(agent: &Table<'_>, hooks: &BTreeMap<String, HookSettings>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for name in agent.texts(KEY) {
-        if !hooks.contains_key(name.value) {
-            let known: Vec<&str> = hooks.keys().map(String::as_str).collect();
-            agent.unknown_value("hook", KEY, name, &known);
-        } else if found.iter().any(|known| known == name.value) {
-            agent.problem(KEY, name.offset, "names a hook twice: remove one of them");
-        } else {
-            found.push(name.value.to_owned());
-        }
-    }
-    found
+    let listed = listed::read(agent, KEY, "hook", hooks).into_iter();
+    listed.map(|(name, _)| name.to_owned()).collect()
 }
