@@ -16,22 +16,14 @@ const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 /// Whoever starts the command.
 const AROUND: &str = "b7ad6b7169203331";
 
-/// Where the run is executed.
-enum Place {
-    /// In the process of the command, which is killed and goes on.
-    Here,
-    Engine {
-        engine: Engine,
-        /// Ends when it is dropped.
-        _server: EngineServer,
-    },
-}
-
 struct Traced {
     world: World,
     model: FakeModel,
     tap: Oteltap,
-    place: Place,
+    /// Where the run is executed; in the process of the command, which is killed and goes on, where `None`.
+    engine: Option<Engine>,
+    /// Ends when it is dropped.
+    _server: Option<EngineServer>,
     /// Where workers of Restate listen.
     listen: String,
 }
@@ -62,34 +54,30 @@ impl Traced {
         let mut world = World::new();
         let helper = "\n[agents.helper]\nmodel = \"fake/fake-1\"\ntools = [\"read_file\"]\n\
              description = \"Reads.\"\nheartbeat_timeout = \"2s\"\n";
-        let keys = "subagents = [\"helper\"]\ntools = [\"read_file\"]\nheartbeat_timeout = \"2s\"\n";
+        let keys =
+            "subagents = [\"helper\"]\ntools = [\"read_file\"]\nheartbeat_timeout = \"2s\"\n";
         world.write("neuron.toml", &model.agent_file(&format!("{keys}{helper}")));
         world.write("note.txt", "hello\n");
         world.set("OTEL_EXPORTER_OTLP_ENDPOINT", tap.url());
         world.set("OTEL_BSP_SCHEDULE_DELAY", "50");
         world.set("OTEL_METRIC_EXPORT_INTERVAL", "200");
-        let place = match engine {
-            None => Place::Here,
-            Some(engine) => {
-                let server = Runtime::new().unwrap().block_on(EngineServer::find(engine));
-                let server = server.unwrap_or_else(|error| panic!("there is no server: {error}"));
-                let addresses = server.addresses().clone();
-                world.set("NEURON_ENGINE", engine_name(engine));
-                world.set("NEURON_TASK_QUEUE", "traces");
-                world.set("TEMPORAL_ADDRESS", &addresses.main);
-                world.set("RESTATE_INGRESS_URL", &addresses.main);
-                world.set("RESTATE_ADMIN_URL", &addresses.http);
-                Place::Engine {
-                    engine,
-                    _server: server,
-                }
-            }
-        };
+        let server = engine.map(|engine| {
+            let server = Runtime::new().unwrap().block_on(EngineServer::find(engine));
+            let server = server.unwrap_or_else(|error| panic!("there is no server: {error}"));
+            let addresses = server.addresses();
+            world.set("NEURON_ENGINE", engine_name(engine));
+            world.set("NEURON_TASK_QUEUE", "traces");
+            world.set("TEMPORAL_ADDRESS", &addresses.main);
+            world.set("RESTATE_INGRESS_URL", &addresses.main);
+            world.set("RESTATE_ADMIN_URL", &addresses.http);
+            server
+        });
         Self {
             world,
             model,
             tap,
-            place,
+            engine,
+            _server: server,
             listen: free_address(),
         }
     }
@@ -97,9 +85,9 @@ impl Traced {
     /// Starts what executes the run: the command itself, or a worker and the command that submits it.
     fn start(&self) -> Running {
         let around = format!("00-{TRACE}-{AROUND}-01");
-        let mut command = match self.place {
-            Place::Here => self.world.command(&["run", "Go.", "--id", RUN]),
-            Place::Engine { .. } => self.world.command(&["submit", "Go.", "--id", RUN]),
+        let mut command = match self.engine {
+            None => self.world.command(&["run", "Go.", "--id", RUN]),
+            Some(_) => self.world.command(&["submit", "Go.", "--id", RUN]),
         };
         command.env("TRACEPARENT", around);
         let worker = self.executor();
@@ -115,15 +103,13 @@ impl Traced {
 
     /// A worker that serves, where there are any.
     fn executor(&self) -> Option<Running> {
-        let Place::Engine { engine, .. } = &self.place else {
-            return None;
-        };
-        let (name, ready) = match *engine {
+        let engine = self.engine?;
+        let (name, ready) = match engine {
             Engine::Temporal => ("neuron-temporal-worker", "serving "),
             Engine::Restate => ("neuron-restate-worker", "registered"),
         };
         let mut program = self.world.plain(worker(name, &self.world));
-        if *engine == Engine::Restate {
+        if engine == Engine::Restate {
             program.args(["--register-force", "--listen", &self.listen]);
         }
         let mut program = self.world.launch(program);
@@ -134,9 +120,9 @@ impl Traced {
     /// Has another process execute the run to its end. Returns the worker, which has more to tell.
     fn go_on(&self) -> Option<Running> {
         let again = self.executor();
-        let command: &[&str] = match self.place {
-            Place::Here => &["resume", RUN, "--json"],
-            Place::Engine { .. } => &["wait", RUN, "--json"],
+        let command: &[&str] = match self.engine {
+            None => &["resume", RUN, "--json"],
+            Some(_) => &["wait", RUN, "--json"],
         };
         let output = self.world.neuron(command).exits(0).json();
         assert_eq!(output["output"], "It says hello.", "{output}");

@@ -180,7 +180,7 @@ fn measurements(run: &RunScope, agent: &str, notice: &RunNotice) {
     let seconds = notice.took_ms.map(seconds);
     match &notice.event {
         RunEvent::RunStarted { agent, .. } => {
-            measure!(counter.neuron.run.started = 1_u64, agent, tenant,)
+            measure!(counter.neuron.run.started = 1_u64, agent, tenant,);
         }
         RunEvent::RunEnded { exit_reason, .. } => measure!(
             counter.neuron.run.ended = 1_u64,
@@ -223,7 +223,7 @@ fn measurements(run: &RunScope, agent: &str, notice: &RunNotice) {
             tenant,
         ),
         RunEvent::ContextCompacted { .. } => {
-            measure!(counter.neuron.context.compactions = 1_u64, agent, tenant,)
+            measure!(counter.neuron.context.compactions = 1_u64, agent, tenant,);
         }
         _ => {}
     }
