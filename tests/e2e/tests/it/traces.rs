@@ -52,11 +52,11 @@ impl Traced {
     fn new(engine: Option<Engine>) -> Self {
         let (model, tap) = (model(), Oteltap::start());
         let mut world = World::new();
-        let helper = "\n[agents.helper]\nmodel = \"fake/fake-1\"\ntools = [\"read_file\"]\n\
-             description = \"Reads.\"\nheartbeat_timeout = \"2s\"\n";
-        let keys =
-            "subagents = [\"helper\"]\ntools = [\"read_file\"]\nheartbeat_timeout = \"2s\"\n";
-        world.write("neuron.toml", &model.agent_file(&format!("{keys}{helper}")));
+        let lost = "heartbeat_timeout = \"2s\"\n"; // How soon a lost worker is noticed.
+        let helper = "\n[agents.helper]\nmodel = \"fake/fake-1\"\ntools = [\"read_file\"]\ndescription = \"Reads.\"\n";
+        let keys = "subagents = [\"helper\"]\ntools = [\"read_file\"]\n";
+        let agents = format!("{keys}{lost}{helper}{lost}");
+        world.write("neuron.toml", &model.agent_file(&agents));
         world.write("note.txt", "hello\n");
         world.set("OTEL_EXPORTER_OTLP_ENDPOINT", tap.url());
         world.set("OTEL_BSP_SCHEDULE_DELAY", "50");
