@@ -14,6 +14,7 @@ mod report;
 mod sandbox;
 mod streams;
 mod tools;
+mod watched;
 
 use failure::Failure;
 
@@ -55,5 +56,6 @@ async fn measure() -> ExitCode {
 async fn local() -> Result<(), Failure> {
     plain_loop::measure().await?;
     journal::measure().await?;
-    process::measure()
+    process::measure()?;
+    watched::measure().await
 }

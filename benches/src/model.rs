@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use neuron_executor::Executor;
+use neuron_executor::{Executor, ExecutorBuilder};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, ContentBlock, Limits, Message, Provider,
@@ -125,13 +125,21 @@ impl ToolDyn for Lookup {
 
 /// An executor whose model takes `turns` turns, and what a run on it is started with.
 pub(crate) fn run_of(turns: u32) -> (Executor, RunInput) {
+    built_run_of(turns, |builder| builder)
+}
+
+/// The same, of an executor that is built with more.
+pub(crate) fn built_run_of(
+    turns: u32,
+    more: impl FnOnce(ExecutorBuilder) -> ExecutorBuilder,
+) -> (Executor, RunInput) {
     let tools = tools("x".repeat(RESULT_BYTES));
     let agent = agent(&tools);
     let model = CountingModel {
         turns,
         made: AtomicU32::new(0),
     };
-    let executor = Executor::builder().provider("bench", model).tools(tools);
+    let builder = Executor::builder().provider("bench", model).tools(tools);
     let prompt = Message::user("look everything up");
-    (executor.build(), RunInput::new(agent, prompt))
+    (more(builder).build(), RunInput::new(agent, prompt))
 }

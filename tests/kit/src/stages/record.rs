@@ -250,7 +250,7 @@ fn json<T: serde::Serialize>(value: &T) -> Value {
 /// Leaves out what differs between hosts, runs and definitions, and what is not known. Keys are sorted, however
 /// `serde_json` was built.
 pub(crate) fn without_place(value: &Value, run: &str) -> Value {
-    const PLACES: [&str; 13] = [
+    const PLACES: [&str; 14] = [
         "run_id",
         "engine",
         "started_at",
@@ -258,6 +258,7 @@ pub(crate) fn without_place(value: &Value, run: &str) -> Value {
         "definition",
         "run",
         "nonce",
+        "trace",
         "directory",
         "digest",
         "decision",
