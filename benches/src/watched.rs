@@ -43,6 +43,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
         .try_init()?;
     let sampler = telemetry.clone();
     neuron_executor::record_traces(move |trace| sampler.samples(trace));
+    neuron_executor::record_metrics();
     let forget = || {
         spans.reset();
         metrics.reset();

@@ -32,7 +32,11 @@ use self::{
 };
 use crate::{
     EventSink, Prices, RateLimiter, Sessions, StepScope,
-    watch::{attempt_trace::AttemptTrace, measured, notices, sampling::is_recording},
+    watch::{
+        attempt_trace::AttemptTrace,
+        measured, notices,
+        sampling::{is_measuring, is_recording},
+    },
 };
 
 mod answer_form;
@@ -526,10 +530,10 @@ impl Executor {
     }
 
     /// Returns whether there is anybody to be notified of events: a hook, or whoever [records
-    /// traces](crate::record_traces).
+    /// traces](crate::record_traces) or [metrics](crate::record_metrics).
     #[must_use]
     pub fn is_watched(&self) -> bool {
-        self.has_hooks() || is_recording()
+        self.has_hooks() || is_recording() || is_measuring()
     }
 
     fn has_hooks(&self) -> bool {

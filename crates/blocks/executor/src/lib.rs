@@ -33,4 +33,7 @@ pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
 pub use scope::StepScope;
 pub use sessions::{SessionTaker, Sessions};
-pub use watch::{client_span::ClientSpan, sampling::record_traces};
+pub use watch::{
+    client_span::ClientSpan,
+    sampling::{record_metrics, record_traces},
+};

@@ -156,6 +156,18 @@ impl Telemetry {
         )
     }
 
+    /// Returns whether traces are exported.
+    #[must_use]
+    pub fn has_traces(&self) -> bool {
+        self.inner.traces.is_some()
+    }
+
+    /// Returns whether metrics are exported.
+    #[must_use]
+    pub fn has_metrics(&self) -> bool {
+        self.inner.metrics.is_some()
+    }
+
     /// Returns whether the spans of this trace are exported where `trace.sampled` does not say so: 32 hex digits in, and the
     /// same answer in each process with the same sampler.
     #[must_use]

@@ -51,8 +51,13 @@ impl Telling {
             }
         };
         let layer = telemetry.as_ref().map(|telemetry| {
-            let sampler = telemetry.clone();
-            neuron_executor::record_traces(move |trace_id| sampler.samples(trace_id));
+            if telemetry.has_traces() {
+                let sampler = telemetry.clone();
+                neuron_executor::record_traces(move |trace_id| sampler.samples(trace_id));
+            }
+            if telemetry.has_metrics() {
+                neuron_executor::record_metrics();
+            }
             telemetry.layer::<Registry>().boxed()
         });
         (Self { telemetry }, layer, None)

@@ -28,6 +28,8 @@ pub(crate) struct Judges<'a> {
     /// Those that may ask, each with what it may still ask.
     calls: Vec<JudgeCall>,
     spent: Option<Box<Spent>>,
+    /// A model was silent.
+    has_lost: bool,
 }
 
 impl<'a> Judges<'a> {
@@ -37,6 +39,7 @@ impl<'a> Judges<'a> {
             scope,
             calls: calls.to_vec(),
             spent: None,
+            has_lost: false,
         }
     }
 
@@ -47,6 +50,14 @@ impl<'a> Judges<'a> {
 
     fn spend(&mut self, spent: Option<Box<Spent>>) {
         self.spent = Spent::sum(self.spent.take(), spent);
+    }
+
+    /// A model was silent, and nobody knows what it used. What is put aside for an attempt is for all that it asks: it is charged
+    /// once.
+    fn lose(&mut self) {
+        if !std::mem::replace(&mut self.has_lost, true) {
+            self.spend(Spent::of_lost(1));
+        }
     }
 
     /// Has a judge's model asked. What the run has put nothing aside for is blocked, and nobody is asked.
@@ -60,6 +71,10 @@ impl<'a> Judges<'a> {
         judge: &dyn Judge,
         subject: GuardSubject<'_>,
     ) -> Result<GuardVerdict, StepFailure> {
+        // It has nothing to ask about this, as about calls of tools that are not its own: nothing was put aside for it either.
+        let Some(mut request) = judge.question(subject) else {
+            return Ok(GuardVerdict::Pass);
+        };
         let name = guard.name();
         let mut calls = self.calls.iter_mut();
         let Some(call) = calls.find(|call| call.guard == name) else {
@@ -68,9 +83,6 @@ impl<'a> Judges<'a> {
                 true => not_asked(name, "the run's definition has it ask no model about this"),
                 false => GuardVerdict::Pass,
             });
-        };
-        let Some(mut request) = judge.question(subject) else {
-            return Ok(GuardVerdict::Pass);
         };
         let size = JudgeSpec::size_of(&request);
         if let Some(left) = call.max_input {
@@ -106,15 +118,14 @@ impl<'a> Judges<'a> {
                 self.spend(failure.spent.take());
                 if failure.kind == FailureKind::Timeout {
                     // Its agent may give it less time than its guard does.
-                    self.spend(Spent::of_lost(1));
+                    self.lose();
                 } else if is_of_step(&failure) {
                     return Err(failure);
                 }
                 failure.to_string()
             }
             Err(_) => {
-                // Nobody knows what it used.
-                self.spend(Spent::of_lost(1));
+                self.lose();
                 silent(longest)
             }
         };

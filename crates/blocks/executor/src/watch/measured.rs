@@ -8,7 +8,7 @@ use neuron_types::{
 };
 use rust_decimal::prelude::ToPrimitive as _;
 
-use super::{measure::measure, sampling::is_recording};
+use super::{measure::measure, sampling::is_measuring};
 use crate::StepScope;
 
 /// A model was asked.
@@ -20,7 +20,7 @@ pub(crate) fn model_call(
     took: Duration,
     result: &Result<CompletionResponse, StepFailure>,
 ) {
-    if !is_recording() {
+    if !is_measuring() {
         return;
     }
     let tenant = scope.tags.tenant.as_deref();
@@ -85,7 +85,7 @@ pub(crate) fn tool_call(
     took: Duration,
     result: &Result<ToolOutput, StepFailure>,
 ) {
-    if !is_recording() {
+    if !is_measuring() {
         return;
     }
     let error = match result {
@@ -106,7 +106,7 @@ pub(crate) fn tool_call(
 
 /// A guard spoke.
 pub(crate) fn guard(guard: &str, point: &str, verdict: &str) {
-    if is_recording() {
+    if is_measuring() {
         measure!(
             counter.neuron.guard.verdicts = 1_u64,
             neuron.guard.name = guard,
@@ -123,7 +123,7 @@ pub(crate) fn first_chunk(
     provider: &str,
     took: Duration,
 ) {
-    if is_recording() {
+    if is_measuring() {
         measure!(
             histogram.gen_ai.client.operation.time_to_first_chunk = took.as_secs_f64(),
             gen_ai.operation.name = "chat",

@@ -6,7 +6,7 @@ use tracing::info_span;
 use super::{
     attempt_trace::drawn,
     measure::measure,
-    sampling::{is_recording, samples},
+    sampling::{is_measuring, is_recording, samples},
 };
 
 /// A span that is over when it is told of.
@@ -33,12 +33,13 @@ macro_rules! told_span {
 
 /// Tells traces and metrics what happened in a run.
 pub(crate) fn tell(run: &RunScope, agent: Option<&str>, notice: &RunNotice) {
-    if !is_recording() {
-        return;
-    }
     let agent = notice.agent.as_deref().or(agent).unwrap_or_default();
-    spans(run, agent, notice);
-    measurements(run, agent, notice);
+    if is_recording() {
+        spans(run, agent, notice);
+    }
+    if is_measuring() {
+        measurements(run, agent, notice);
+    }
 }
 
 fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
@@ -114,7 +115,7 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
                 otel.name = format!("invoke_agent {agent}"),
                 otel.kind = "client",
                 agent_name = agent,
-                depth = depth(run, run_id.as_str()),
+                depth = run_id.levels(),
                 agent,
                 neuron.child.run.id = %run_id,
                 neuron.exit_reason = exit_reason.as_str(),
@@ -240,11 +241,4 @@ fn seconds(took_ms: u64) -> f64 {
 /// Whether the span is recorded, as whoever decides has it.
 fn sampled(span: &TraceContext) -> Option<bool> {
     span.is_sampled().or_else(|| samples(&span.trace_id()))
-}
-
-/// How many levels a run is below the one at the top of the tree: each adds a part to the name.
-fn depth(run: &RunScope, child: &str) -> Option<usize> {
-    let root = run.root.as_ref().unwrap_or(&run.run_id);
-    let below = child.strip_prefix(root.as_str())?;
-    Some(below.matches('.').count())
 }

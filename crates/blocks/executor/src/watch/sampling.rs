@@ -1,4 +1,4 @@
-//! Whether this process records traces.
+//! Whether this process records traces, and measurements.
 
 use std::sync::OnceLock;
 
@@ -14,6 +14,19 @@ static SAMPLER: OnceLock<Sampler> = OnceLock::new();
 /// the run named.
 pub fn record_traces(samples: impl Fn(&str) -> bool + Send + Sync + 'static) -> bool {
     SAMPLER.set(Box::new(samples)).is_ok()
+}
+
+static MEASURES: OnceLock<()> = OnceLock::new();
+
+/// Says that this process collects measurements: executors hand them out from then on, as events of `tracing` with the target
+/// `neuron::metrics`.
+pub fn record_metrics() {
+    MEASURES.get_or_init(|| ());
+}
+
+/// Whether measurements are collected here.
+pub(crate) fn is_measuring() -> bool {
+    MEASURES.get().is_some()
 }
 
 /// Whether traces are recorded here.

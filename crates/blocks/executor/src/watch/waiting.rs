@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use super::{measure::measure, sampling::is_recording};
+use super::{measure::measure, sampling::is_measuring};
 
 /// How many requests of each provider wait.
 static WAITING: Mutex<BTreeMap<String, i64>> = Mutex::new(BTreeMap::new());
@@ -20,7 +20,7 @@ pub(crate) struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     /// One of this provider begins to; `None` if nobody measures that.
     pub(crate) fn begin(provider: &'a str) -> Option<Self> {
-        is_recording().then(|| {
+        is_measuring().then(|| {
             count(provider, 1);
             Self {
                 provider,

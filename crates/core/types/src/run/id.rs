@@ -68,6 +68,14 @@ impl RunId {
         Self(format!("{kept}.{hash}{end}").into())
     }
 
+    /// Returns how many levels a run of this id is below the one at the top of its tree, as far as its [name](Self::child) says
+    /// it: one that nobody started has 0.
+    #[must_use]
+    pub fn levels(&self) -> usize {
+        let parts = self.0.rsplit('.');
+        parts.take_while(|part| is_child(part)).count()
+    }
+
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -109,3 +117,14 @@ impl From<RunId> for String {
     "{0:?} is not a run id: use 1 to 128 letters, digits, '.', '_' and '-', starting with a letter or digit"
 )]
 pub struct InvalidRunId(pub String);
+
+/// Whether it is what the id of a run that another started ends with.
+fn is_child(part: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let step = match part.strip_prefix('s').and_then(|rest| rest.split_once('-')) {
+        Some((scope, step)) if is_number(scope) => step,
+        _ => part,
+    };
+    let step = step.split_once('-');
+    step.is_some_and(|(turn, position)| is_number(turn) && is_number(position))
+}

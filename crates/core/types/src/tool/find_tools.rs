@@ -21,13 +21,16 @@ const MOST: usize = 8;
 /// How many names are shown where nothing is found.
 const NEAREST: usize = 5;
 
+/// How many bytes of a query are looked at: whatever a model writes, the search takes no time worth mentioning.
+const LONGEST: usize = 1_000;
+
 /// How many characters of a description are shown.
 const SUMMARY: usize = 120;
 
 /// The arguments of [`FIND_TOOLS`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct FindTools {
-    /// What the tools are for, in words, or their names.
+    /// What the tools are for, in words, or their names. The first 1,000 bytes count.
     pub query: String,
     /// The server whose tools are looked at; all are where `None`.
     #[serde(default)]
@@ -100,7 +103,7 @@ impl FindTools {
         let limit = self.limit.map_or(FEW, |most| {
             usize::try_from(most).unwrap_or(MOST).clamp(1, MOST)
         });
-        let found = ranking::best(&self.query, &asked, limit);
+        let found = ranking::best(self.asked(), &asked, limit);
         if found.is_empty() {
             return ToolOutput::text(self.nothing(&asked));
         }
@@ -123,11 +126,17 @@ impl FindTools {
         }
     }
 
+    /// The query as far as it is looked at.
+    fn asked(&self) -> &str {
+        let end = self.query.floor_char_boundary(LONGEST);
+        self.query.get(..end).unwrap_or_default()
+    }
+
     /// What the model reads where no tool fits.
     fn nothing(&self, tools: &[&ToolDefinition]) -> String {
-        let nearest = ranking::nearest(&self.query, tools, NEAREST);
+        let nearest = ranking::nearest(self.asked(), tools, NEAREST);
         let nearest: Vec<&str> = nearest.iter().map(|tool| tool.name.as_str()).collect();
-        let query = &self.query;
+        let query = summary(&self.query);
         match nearest.is_empty() {
             true => format!("No tool fits {query:?}: use other words."),
             false => format!(

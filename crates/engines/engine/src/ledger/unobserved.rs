@@ -59,7 +59,26 @@ impl Unobserved {
             in_turn: ended.as_ref().and_then(|ended| ended.turn),
             agent: ended.and_then(|ended| ended.agent),
         });
+        if matches!(event, RunEvent::RunEnded { .. }) {
+            self.close_tickets(at);
+        }
         self.notices.extend(told);
+    }
+
+    /// The tickets that are open when the run ends close with it: nobody can decide them any more.
+    fn close_tickets(&mut self, at: DateTime<Utc>) {
+        for (began, since) in std::mem::take(&mut self.began) {
+            let Began::Ticket(ticket) = began else {
+                continue;
+            };
+            let took = (at - since.at).num_milliseconds();
+            self.notices.push(RunNotice {
+                event: RunEvent::ApprovalExpired { ticket },
+                took_ms: u64::try_from(took).ok(),
+                in_turn: since.turn,
+                agent: since.agent,
+            });
+        }
     }
 
     /// Whether there are none.

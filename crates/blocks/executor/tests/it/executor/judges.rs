@@ -262,3 +262,33 @@ async fn it_is_asked_about_a_call_in_the_step_of_the_guards_alone() {
     drop(executor.perform(&scope(), &Effect::Tool(asked)).await);
     assert_eq!(model.asked(), 1);
 }
+
+#[tokio::test]
+async fn a_judge_of_some_tools_lets_calls_of_others_pass_unasked() {
+    let model = Says::new(BLOCK);
+    let guard = judge().of_tools(["push"]);
+    let executor = with(&model).guard(guard).build();
+    let effect = Effect::Guard(GuardRequest::Call {
+        call: Box::new(ToolCall::new("c", "read", json!({}))),
+        hooks: false,
+        // The run puts nothing aside for what is not asked.
+        judges: Vec::new(),
+    });
+    let said = executor.perform(&named(), &effect).await.unwrap();
+    let Outcome::Guard(GuardOutcome::Call(said)) = said else {
+        panic!("{said:?}");
+    };
+    assert_eq!(said.end, GuardEnd::Pass);
+    assert_eq!(model.asked(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_put_aside_is_charged_once_however_many_texts_a_model_is_silent_about() {
+    const SHORT: Duration = Duration::from_secs(5); // The clock of the test is paused.
+    let guard = judge().within(SHORT);
+    let executor = with(&Says::new("hang")).guard(guard).build();
+    let texts = ["One.", "Two.", "Three."];
+    let said = of_texts(&executor, &texts, vec![call(None)]).await;
+    let lost = said.unwrap().into_iter().filter_map(|said| said.spent);
+    assert_eq!(lost.map(|spent| spent.lost).sum::<u32>(), 1);
+}
