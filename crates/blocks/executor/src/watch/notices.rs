@@ -4,7 +4,6 @@ use neuron_types::{RunEvent, RunNotice, RunScope, TraceContext};
 use tracing::info_span;
 
 use super::{
-    attempt_trace::drawn,
     measure::measure,
     sampling::{is_measuring, is_recording, samples},
 };
@@ -33,7 +32,9 @@ macro_rules! told_span {
 
 /// Tells traces and metrics what happened in a run.
 pub(crate) fn tell(run: &RunScope, agent: Option<&str>, notice: &RunNotice) {
-    let agent = notice.agent.as_deref().or(agent).unwrap_or_default();
+    // Another run is another agent's.
+    let own = agent.filter(|_| !matches!(notice.event, RunEvent::ChildEnded { .. }));
+    let agent = notice.agent.as_deref().or(own).unwrap_or_default();
     if is_recording() {
         spans(run, agent, notice);
     }
@@ -87,7 +88,7 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
             new_tokens,
             ..
         } => {
-            let span = whole.clone().with_span(drawn());
+            let span = spans.of_compaction(*old_tokens, *new_tokens);
             told_span!(
                 run,
                 notice,

@@ -218,6 +218,13 @@ impl RunTrace<'_> {
         self.context(b"ticket", ticket.as_bytes())
     }
 
+    /// The span of what made a conversation of so many tokens one of so many.
+    #[must_use]
+    pub fn of_compaction(&self, old_tokens: u64, new_tokens: u64) -> TraceContext {
+        let of = [old_tokens.to_be_bytes(), new_tokens.to_be_bytes()];
+        self.context(b"compaction", of.as_flattened())
+    }
+
     /// The span that says how the run ended.
     #[must_use]
     pub fn of_end(&self) -> TraceContext {
@@ -334,6 +341,7 @@ mod tests {
         let spans = [
             own.of_run(),
             own.of_end(),
+            own.of_compaction(9, 3),
             own.of_turn(1),
             own.of_turn(2),
             own.of_child(&run),

@@ -48,9 +48,18 @@ impl RunLedger {
 
     /// Records what happened.
     pub fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> RecordedEvent {
+        // It may have been started before this process was.
+        let child = match &event {
+            RunEvent::ChildEnded { run_id, .. } => {
+                let mut children = self.status.children.iter();
+                children.find(|child| child.run_id == *run_id)
+            }
+            _ => None,
+        };
+        let agent = child.map(|child| child.agent.clone());
+        self.unobserved.push_of(&event, at, agent);
         self.status.apply(&event, at);
         self.show_failing();
-        self.unobserved.push(&event, at);
         self.last += 1;
         let seq = self.last;
         let recorded = RecordedEvent { seq, at, event };

@@ -41,6 +41,11 @@ enum Began {
 impl Unobserved {
     /// Takes up an event that happened then, if it is one of theirs.
     pub fn push(&mut self, event: &RunEvent, at: DateTime<Utc>) {
+        self.push_of(event, at, None);
+    }
+
+    /// The same, of what is known to be this agent's, where it did not begin in this segment of the run.
+    pub(crate) fn push_of(&mut self, event: &RunEvent, at: DateTime<Utc>, of: Option<String>) {
         if let Some(agent) = acts(event) {
             self.agent = Some(agent.clone());
         }
@@ -57,7 +62,7 @@ impl Unobserved {
             event,
             took_ms: took.and_then(|took| u64::try_from(took.num_milliseconds()).ok()),
             in_turn: ended.as_ref().and_then(|ended| ended.turn),
-            agent: ended.and_then(|ended| ended.agent),
+            agent: ended.and_then(|ended| ended.agent).or(of),
         });
         if matches!(event, RunEvent::RunEnded { .. }) {
             self.close_tickets(at);
