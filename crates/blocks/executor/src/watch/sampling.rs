@@ -18,8 +18,8 @@ pub fn record_traces(samples: impl Fn(&str) -> bool + Send + Sync + 'static) -> 
 
 static MEASURES: OnceLock<()> = OnceLock::new();
 
-/// Says that this process collects measurements: executors hand them out from then on, as events of `tracing` with the target
-/// `neuron::metrics`.
+/// Says that this process collects measurements: executors hand them out from then on, as events of `tracing` with a target of
+/// their own.
 pub fn record_metrics() {
     MEASURES.get_or_init(|| ());
 }
