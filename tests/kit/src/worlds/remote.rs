@@ -14,7 +14,7 @@ use neuron_approvers::ApproverEntry;
 use neuron_executor::Executor;
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, HookError, Message, ProviderError,
-    RequestHead, Spent, StepFailure, ToolOutput,
+    RequestHead, Spent, StepFailure, ToolDefinition, ToolOutput,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
@@ -50,6 +50,7 @@ enum Ask {
     Model {
         model: String,
         messages: Vec<Message>,
+        tools: Vec<ToolDefinition>,
     },
     Tool(ToolAsk),
     Approvers,
@@ -64,6 +65,7 @@ impl Reach for There {
         let ask = Ask::Model {
             model: request.model.clone(),
             messages: abridged(&request.messages),
+            tools: request.tools.clone(),
         };
         Box::pin(async move {
             let answer: Result<CompletionResponse, StepFailure> =
@@ -189,8 +191,16 @@ async fn answer(mut stream: TcpStream, world: &dyn Reach) -> io::Result<()> {
 
 async fn perform(world: &dyn Reach, ask: Ask) -> serde_json::Result<Vec<u8>> {
     match ask {
-        Ask::Model { model, messages } => {
-            let request = CompletionRequest::new(RequestHead::new(model), messages);
+        Ask::Model {
+            model,
+            messages,
+            tools,
+        } => {
+            let head = RequestHead {
+                tools,
+                ..RequestHead::new(model)
+            };
+            let request = CompletionRequest::new(head, messages);
             let answer = world.ask_model(&request).await;
             serde_json::to_vec(&answer.map_err(failure))
         }
