@@ -247,7 +247,7 @@ mod tests {
         let expected = [
             (None, None, None),
             (None, None, None),
-            (Some(3000), Some(1), None),
+            (Some(3000), None, None),
             (Some(7000), Some(1), Some("b")),
         ];
         assert_eq!(took, expected);

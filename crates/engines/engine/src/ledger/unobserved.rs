@@ -125,7 +125,7 @@ fn acts(event: &RunEvent) -> Option<&String> {
 fn begins(event: &RunEvent) -> Option<(Began, Option<u32>)> {
     Some(match event {
         RunEvent::RunStarted { .. } => (Began::Run, None),
-        RunEvent::TurnStarted { turn } => (Began::Turn(*turn), Some(*turn)),
+        RunEvent::TurnStarted { turn } => (Began::Turn(*turn), None),
         RunEvent::ApprovalRequested { turn, ticket } => {
             (Began::Ticket(ticket.ticket.clone()), Some(*turn))
         }
