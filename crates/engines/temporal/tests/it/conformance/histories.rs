@@ -23,7 +23,11 @@ const MOST_HISTORIES: usize = 3;
 const LARGEST: usize = 150_000;
 
 /// Scenarios whose histories are all larger.
-const TOO_LARGE: [&str; 2] = ["large_results", "two_thousand_turns"];
+const TOO_LARGE: [&str; 3] = [
+    "killed_while_tools_are_searched",
+    "large_results",
+    "two_thousand_turns",
+];
 
 /// What the names of the scenarios' tests begin with.
 const TESTS: &str = "conformance::";
