@@ -62,10 +62,10 @@ pub(crate) async fn measure() -> Result<(), Failure> {
 }
 
 /// The medians of a turn in microseconds, in turn, so that all see the same machine.
-async fn rounds<const N: usize>(withs: [With; N], between: &dyn Fn()) -> Result<[f64; N], Failure> {
-    let mut times = withs.map(|_| Vec::new());
+async fn rounds<const N: usize>(kinds: [With; N], between: &dyn Fn()) -> Result<[f64; N], Failure> {
+    let mut times = kinds.map(|_| Vec::new());
     for round in 0..WARM_UP + ROUNDS {
-        for (with, times) in withs.into_iter().zip(&mut times) {
+        for (with, times) in kinds.into_iter().zip(&mut times) {
             let time = run(with).await?;
             between();
             if round >= WARM_UP {
