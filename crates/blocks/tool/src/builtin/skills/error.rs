@@ -8,7 +8,7 @@ use std::{
 #[non_exhaustive]
 pub enum SkillError {
     /// The folder, or something in it, cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
+    #[error("{} cannot be read", path.display())]
     Read {
         /// What cannot be read.
         path: PathBuf,

@@ -6,7 +6,7 @@ use neuron_tool::{
     BuiltinOptions,
     builtin::{ReadSkill, Skill},
 };
-use neuron_types::{AgentSpec, CallPattern, SkillSpec, ToolDyn as _};
+use neuron_types::{AgentSpec, CallPattern, SkillSpec, ToolDyn as _, with_causes};
 
 use crate::agent_file::text::{
     patterns,
@@ -43,7 +43,7 @@ fn add(agent: &Table<'_>, pattern: Text<'_>, skills: &mut Vec<Skill>) -> Result<
     }
     for path in found {
         let skill = Skill::open(&path)
-            .map_err(|error| format!("has a skill that cannot be used: {error}"))?;
+            .map_err(|error| format!("has a skill that cannot be used: {}", with_causes(&error)))?;
         let SkillSpec { name, digest, .. } = skill.spec();
         if holds(skill.path(), here) {
             let path = path.display();
