@@ -25,6 +25,7 @@ mod poll;
 mod ports;
 mod process;
 mod program;
+mod python;
 mod running;
 mod world;
 
@@ -43,6 +44,7 @@ pub use crate::{
     ports::free_address,
     process::{Process, have_ended, is_running},
     program::{Program, has_heard, program_in},
+    python::python,
     running::{Finished, Running},
     world::{World, workspace},
 };

@@ -1,11 +1,11 @@
 //! An independent fake of the model APIs that breaks its answers on demand and judges the client: `llmock`.
 
-use std::{env, process::Command};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Running, eventually, http};
+use crate::{Running, eventually, http, python};
 
 /// A server on a port of its own. Dropping it ends it.
 #[derive(Debug)]
@@ -24,12 +24,8 @@ impl Llmock {
     /// If there is no such program or it does not start.
     #[must_use]
     pub fn start() -> Self {
-        let python = env::var_os("NEURON_PYTHON").expect(
-            "NEURON_PYTHON is not set: run the tests with `cargo xtask test`, or set it to the path that \
-             `cargo xtask engines clients` prints",
-        );
         let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(python);
+        let mut command = Command::new(python());
         command
             .args(["-c", "from llmock.cli import app; app()"])
             .args(["serve", "--host", "127.0.0.1", "--port", "0"])

@@ -1,11 +1,11 @@
 //! An independent receiver of OTLP over HTTP that shows what it was sent: `oteltap`.
 
-use std::{env, process::Command};
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Running, eventually, free_address};
+use crate::{Running, eventually, free_address, python};
 
 /// A receiver on a port of its own. Dropping it ends it.
 #[derive(Debug)]
@@ -24,14 +24,10 @@ impl Oteltap {
     /// If there is no such program or it does not start.
     #[must_use]
     pub fn start() -> Self {
-        let python = env::var_os("NEURON_PYTHON").expect(
-            "NEURON_PYTHON is not set: run the tests with `cargo xtask test`, or set it to the path that \
-             `cargo xtask engines clients` prints",
-        );
         let folder = tempfile::tempdir().unwrap();
         let address = free_address();
         let (_, port) = address.split_once(':').unwrap();
-        let mut command = Command::new(python);
+        let mut command = Command::new(python());
         command
             // Lines are not kept back until there are many.
             .args(["-u", "-m", "oteltap", "--port", port])

@@ -9,7 +9,7 @@ use std::{
 
 use neuron_harness::{
     Engine, EngineServer, FakeModel, Launcher, Reply, Running, World, chat, eventually,
-    free_address,
+    free_address, python,
 };
 use neuron_testing::redteam::{Aim, Attempt, Bounds, Deciders, Door, Means, Outside, attempts};
 use serde_json::{Value, json};
@@ -308,15 +308,6 @@ fn temporal() -> PathBuf {
         panic!("this test needs Temporal's own command: set NEURON_TEMPORAL to it");
     };
     program
-}
-
-/// The Python that Temporal's own SDK is installed for.
-fn python() -> PathBuf {
-    let python = env::var_os("NEURON_PYTHON").expect(
-        "NEURON_PYTHON is not set: run the tests with `cargo xtask test`, or set it to the path that \
-         `cargo xtask engines clients` prints",
-    );
-    PathBuf::from(python)
 }
 
 /// The directories that it reads, which no sandbox shows by itself.
