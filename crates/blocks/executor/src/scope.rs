@@ -96,7 +96,6 @@ impl StepScope {
     pub fn run(&self) -> RunScope {
         RunScope {
             run_id: self.run_id.clone(),
-            root: self.root.clone(),
             agent: self.agent.clone(),
             nonce: self.nonce,
             trace: self.trace.clone(),

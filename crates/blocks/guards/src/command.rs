@@ -22,8 +22,8 @@ pub struct CommandGuard {
     name: String,
     program: Program,
     scope: Scope,
-    on_failure: Then,
-    passes_on_failure: bool,
+    /// `None` if it passes what it could not say anything about.
+    on_failure: Option<Then>,
 }
 
 impl CommandGuard {
@@ -34,8 +34,7 @@ impl CommandGuard {
             name: name.into(),
             program,
             scope: Scope::default(),
-            on_failure: Then::Block,
-            passes_on_failure: false,
+            on_failure: Some(Then::Block),
         }
     }
 
@@ -56,14 +55,14 @@ impl CommandGuard {
     /// Sets what is done about what it could not say anything about; what would be replaced is blocked.
     #[must_use]
     pub fn failing(mut self, then: Then) -> Self {
-        self.on_failure = then;
+        self.on_failure = Some(then);
         self
     }
 
     /// Has pass what it could not say anything about.
     #[must_use]
-    pub const fn passing_on_failure(mut self) -> Self {
-        self.passes_on_failure = true;
+    pub fn passing_on_failure(mut self) -> Self {
+        self.on_failure = None;
         self
     }
 
@@ -102,9 +101,9 @@ impl Guard for CommandGuard {
     }
 
     fn on_failure(&self, reason: String) -> GuardVerdict {
-        match self.passes_on_failure {
-            true => GuardVerdict::Pass,
-            false => self.on_failure.failure(reason),
+        match &self.on_failure {
+            Some(then) => then.failure(reason),
+            None => GuardVerdict::Pass,
         }
     }
 

@@ -124,7 +124,7 @@ pub use run::state::{
 };
 pub use run::status::{Blocked, BlockedKind, ChildStatus, RunStatus};
 pub use run::tags::RunTags;
-pub use run::trace::{NoTraceContext, RunTrace, TraceContext, span_text};
+pub use run::trace::{NoTraceContext, RunTrace, TraceContext};
 pub use run::transcript::{Transcript, TranscriptEntry, TranscriptItem};
 pub use run::tree::{Child, Tree};
 pub use secret::redact;

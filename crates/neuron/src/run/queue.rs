@@ -95,22 +95,7 @@ mod tests {
     }
 
     fn decided(seq: u64, ticket: &str) -> RecordedEvent {
-        let event = RunEvent::ApprovalDecided {
-            ticket: ticket.to_owned(),
-            kind: TicketKind::Call,
-            verdict: Verdict::Approve,
-            digest: String::new(),
-            approver: None,
-            verified: false,
-            key: None,
-            decided_at: None,
-            comment: None,
-            args: None,
-            text: None,
-            choice: None,
-            output: None,
-            decision: None,
-        };
+        let event = RunEvent::ticket_decided(ticket, TicketKind::Call, Verdict::Approve);
         RecordedEvent {
             event,
             ..asked(seq, ticket)

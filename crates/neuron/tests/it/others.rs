@@ -64,8 +64,8 @@ async fn a_run_in_memory_starts_the_agents_that_its_builder_was_given() {
     assert_eq!(run.result().await.unwrap(), "Found.");
 }
 
-#[tokio::test]
-async fn a_journaled_run_starts_them_in_runs_of_their_own_at_every_level() {
+/// An agent that asks another, which asks a third.
+fn lead_of_a_foreman() -> Agent {
     let explorer = explorer().build().unwrap();
     let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
     let foreman = agent("foreman", &json!([asks, {"text": "They found it."}]))
@@ -73,10 +73,15 @@ async fn a_journaled_run_starts_them_in_runs_of_their_own_at_every_level() {
         .build()
         .unwrap();
     let asks = calls("agent_foreman", &json!({"prompt": "Have it found."}));
-    let lead = agent("lead", &json!([asks, {"text": "Found."}]))
+    agent("lead", &json!([asks, {"text": "Found."}]))
         .subagents([&foreman])
         .build()
-        .unwrap();
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_journaled_run_starts_them_in_runs_of_their_own_at_every_level() {
+    let lead = lead_of_a_foreman();
     let home = tempfile::tempdir().unwrap();
     let local = Local::open(home.path()).await.unwrap();
     let run = lead.on(&local).start("r1", "Where is it?").await.unwrap();
@@ -110,17 +115,7 @@ async fn by_steps(agent: &Agent, local: &Local, run_id: &str) -> (Vec<String>, S
 
 #[tokio::test]
 async fn a_run_that_is_taken_step_by_step_starts_them_at_every_level() {
-    let explorer = explorer().build().unwrap();
-    let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
-    let foreman = agent("foreman", &json!([asks, {"text": "They found it."}]))
-        .subagents([SubAgentEntry::new(&explorer)])
-        .build()
-        .unwrap();
-    let asks = calls("agent_foreman", &json!({"prompt": "Have it found."}));
-    let lead = agent("lead", &json!([asks, {"text": "Found."}]))
-        .subagents([&foreman])
-        .build()
-        .unwrap();
+    let lead = lead_of_a_foreman();
     let home = tempfile::tempdir().unwrap();
     for local in [Local::memory(), Local::open(home.path()).await.unwrap()] {
         let (tools, text) = by_steps(&lead, &local, "r1").await;

@@ -31,19 +31,19 @@ fn main() -> ExitCode {
     neuron_worker::dispatch();
     let cli: Cli = neuron_worker::parse();
     let verbose = cli.global.verbose;
-    let begun = Telling::begin(verbose.then_some(VERBOSE), LogFormat::Text);
-    let telling = begun.unwrap_or_else(|(telling, error)| {
+    let telling = Telling::begin(verbose.then_some(VERBOSE), LogFormat::Text);
+    if let Err(error) = &telling {
         note(&format!("no traces and metrics: {error}"));
-        telling
-    });
-    telling.say();
+    }
     let exit = run(cli).unwrap_or_else(|error| {
         if !error.is_broken_pipe() {
             error.lines(verbose).iter().for_each(|line| note(line));
         }
         error.exit()
     });
-    telling.end();
+    if let Ok(telling) = telling {
+        telling.end();
+    }
     exit.into()
 }
 

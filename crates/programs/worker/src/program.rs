@@ -26,13 +26,11 @@ where
 {
     let telling = match Telling::begin(Some(LOG), log_format) {
         Ok(telling) => telling,
-        Err((telling, error)) => {
-            telling.end();
+        Err(error) => {
             error.report();
             return error.exit();
         }
     };
-    telling.say();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

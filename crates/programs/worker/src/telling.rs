@@ -27,29 +27,25 @@ impl Telling {
     ///
     /// # Errors
     ///
-    /// [`WorkerError::Telemetry`], with the log started, if one of the variables is wrong.
-    pub fn begin(default: Option<&str>, format: LogFormat) -> Result<Self, (Self, WorkerError)> {
+    /// [`WorkerError::Telemetry`] if one of the variables is wrong: there is the log, and nothing else.
+    pub fn begin(default: Option<&str>, format: LogFormat) -> Result<Self, WorkerError> {
         let log = logging::layer(default, format);
-        let (telling, layer, failed) = Self::exporting();
+        let (telling, layer) = Self::exporting().map_or_else(
+            |failed| (Err(failed), None),
+            |(telling, layer)| (Ok(telling), layer),
+        );
         if log.is_some() || layer.is_some() {
             let layers: Vec<Boxed> = log.into_iter().chain(layer).collect();
             tracing_subscriber::registry().with(layers).init();
         }
-        match failed {
-            Some(failed) => Err((telling, failed)),
-            None => Ok(telling),
-        }
+        say_what_is_missing();
+        telling
     }
 
     #[cfg(feature = "telemetry")]
-    fn exporting() -> (Self, Option<Boxed>, Option<WorkerError>) {
-        let telemetry = match neuron_telemetry::Telemetry::from_env(&program()) {
-            Ok(telemetry) => telemetry,
-            Err(error) => {
-                let failed = WorkerError::Telemetry(Box::new(error));
-                return (Self { telemetry: None }, None, Some(failed));
-            }
-        };
+    fn exporting() -> Result<(Self, Option<Boxed>), WorkerError> {
+        let telemetry = neuron_telemetry::Telemetry::from_env(&program());
+        let telemetry = telemetry.map_err(|error| WorkerError::Telemetry(Box::new(error)))?;
         let layer = telemetry.as_ref().map(|telemetry| {
             if telemetry.has_traces() {
                 let sampler = telemetry.clone();
@@ -60,24 +56,13 @@ impl Telling {
             }
             telemetry.layer::<Registry>().boxed()
         });
-        (Self { telemetry }, layer, None)
+        Ok((Self { telemetry }, layer))
     }
 
     #[cfg(not(feature = "telemetry"))]
-    fn exporting() -> (Self, Option<Boxed>, Option<WorkerError>) {
-        (Self {}, None, None)
-    }
-
-    /// Says in the log what else the user should know of it, once that has started.
-    pub fn say(&self) {
-        let is_asked = || env::vars_os().any(|(name, _)| name == "OTEL_EXPORTER_OTLP_ENDPOINT");
-        if cfg!(not(feature = "telemetry")) && is_asked() {
-            tracing::warn!(
-                "OTEL_EXPORTER_OTLP_ENDPOINT is set, and {} was built without traces and metrics: build it with the feature \
-                 `telemetry`",
-                program()
-            );
-        }
+    #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+    const fn exporting() -> Result<(Self, Option<Boxed>), WorkerError> {
+        Ok((Self {}, None))
     }
 
     /// Waits 5 s at most until what was recorded is with whoever collects it.
@@ -86,6 +71,18 @@ impl Telling {
         if let Some(telemetry) = self.telemetry {
             telemetry.shutdown(LAST_EXPORT);
         }
+    }
+}
+
+/// Says in the log that this program cannot do what the environment asks for.
+fn say_what_is_missing() {
+    let is_asked = || env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some();
+    if cfg!(not(feature = "telemetry")) && is_asked() {
+        tracing::warn!(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and {} was built without traces and metrics: build it with the feature \
+             `telemetry`",
+            program()
+        );
     }
 }
 

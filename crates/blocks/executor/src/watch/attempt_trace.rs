@@ -1,11 +1,10 @@
 //! Where an attempt stands in a trace.
 
-use std::{borrow::Cow, num::NonZeroU64};
+use std::borrow::Cow;
 
 use neuron_types::{StepId, TraceContext};
-use uuid::Uuid;
 
-use super::sampling::samples;
+use super::sampling::{is_recording, own_span};
 use crate::StepScope;
 
 /// The span of an attempt at a step, and what it is a part of.
@@ -19,26 +18,20 @@ pub(crate) struct AttemptTrace {
 impl AttemptTrace {
     /// That of an attempt which begins now: a part of its turn, or of the run where it is of none.
     pub(crate) fn of(scope: &StepScope) -> Self {
-        let forwarded = || Self {
-            passed_on: scope.trace.clone(),
-            parent: None,
-        };
-        // The ids follow from what the run has only when it has begun.
-        if scope.step == StepId::BEGIN {
-            return forwarded();
+        // The ids follow from what the run has only when it has begun. They cost something, and are for who records them.
+        if scope.step == StepId::BEGIN || !is_recording() {
+            return Self {
+                passed_on: scope.trace.clone(),
+                parent: None,
+            };
         }
         let spans = scope.spans();
         let parent = match scope.step.turn {
             0 => spans.of_run(),
             turn => spans.of_turn(turn),
         };
-        let Some(by_id) = samples(&parent.trace_id()) else {
-            return forwarded();
-        };
-        let is_sampled = parent.is_sampled().unwrap_or(by_id);
-        let own = parent.clone().with_span(drawn()).sampled(is_sampled);
         Self {
-            passed_on: Some(own),
+            passed_on: own_span(&parent),
             parent: Some(parent),
         }
     }
@@ -78,10 +71,4 @@ impl AttemptTrace {
     fn own(&self) -> Option<&TraceContext> {
         self.parent.as_ref().and(self.passed_on.as_ref())
     }
-}
-
-/// An id that no other span has.
-pub(crate) fn drawn() -> NonZeroU64 {
-    let (high, low) = Uuid::new_v4().as_u64_pair();
-    NonZeroU64::new(high ^ low).unwrap_or(NonZeroU64::MIN)
 }

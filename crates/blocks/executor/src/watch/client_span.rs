@@ -4,7 +4,7 @@ use neuron_types::TraceContext;
 use tracing::{Span, info_span};
 use uuid::Uuid;
 
-use super::{attempt_trace::drawn, sampling::samples};
+use super::sampling::{drawn, own_span};
 
 /// The span of a request for a run, in the trace of whoever makes it.
 #[derive(Debug)]
@@ -24,14 +24,12 @@ impl ClientSpan {
             Some(parent) => parent.clone(),
             None => TraceContext::new(Uuid::new_v4().into_bytes(), drawn()),
         };
-        let Some(by_id) = samples(&trace.trace_id()) else {
+        let Some(context) = own_span(&trace) else {
             return Self {
                 span: Span::none(),
                 context: parent,
             };
         };
-        let is_sampled = trace.is_sampled().unwrap_or(by_id);
-        let context = trace.with_span(drawn()).sampled(is_sampled);
         let span = info_span!(
             "start_run",
             otel.name = format!("start_run {agent}"),
@@ -39,7 +37,7 @@ impl ClientSpan {
             trace.id = context.trace_id(),
             trace.span = context.span_id(),
             trace.parent = parent.as_ref().map(TraceContext::span_id),
-            trace.sampled = is_sampled,
+            trace.sampled = context.is_sampled(),
             trace.state = context.tracestate(),
             agent,
         );

@@ -1,16 +1,16 @@
 //! What happened in a run, as spans and measurements.
 
-use neuron_types::{RunEvent, RunNotice, RunScope, TraceContext};
+use neuron_types::{RunEvent, RunNotice, RunScope, TicketKind, TraceContext};
 use tracing::info_span;
 
 use super::{
     measure::measure,
-    sampling::{is_measuring, is_recording, samples},
+    sampling::{is_measuring, is_recording, is_sampled},
 };
 
 /// A span that is over when it is told of.
 macro_rules! told_span {
-    ($run:expr, $notice:expr, $span:expr, $parent:expr, $name:literal, $($own:tt)*) => {{
+    ($run:expr, $took_ms:expr, $span:expr, $parent:expr, $name:literal, $($own:tt)*) => {{
         let span: &TraceContext = $span;
         let parent: Option<&TraceContext> = $parent;
         let tags = &$run.tags;
@@ -19,9 +19,9 @@ macro_rules! told_span {
             trace.id = span.trace_id(),
             trace.span = span.span_id(),
             trace.parent = parent.map(TraceContext::span_id),
-            trace.sampled = sampled(span),
+            trace.sampled = is_sampled(span),
             trace.state = span.tracestate(),
-            trace.took_ms = $notice.took_ms,
+            trace.took_ms = $took_ms,
             run_id = %$run.run_id,
             tenant = tags.tenant.as_deref(),
             owner = tags.owner.as_deref(),
@@ -50,11 +50,27 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
         None | Some(0) => whole.clone(),
         Some(turn) => spans.of_turn(turn),
     };
+    if let Some(closed) = ClosedTicket::of(&notice.event) {
+        let kind = closed.kind.map(TicketKind::as_str);
+        told_span!(
+            run,
+            notice.took_ms,
+            &spans.of_ticket(closed.ticket),
+            Some(&around),
+            "approval",
+            otel.name =
+                kind.map_or_else(|| "approval".to_owned(), |kind| format!("approval {kind}")),
+            agent,
+            neuron.ticket.id = closed.ticket,
+            neuron.ticket.kind = kind,
+            neuron.ticket.verdict = closed.verdict,
+        );
+    }
     match &notice.event {
         RunEvent::RunStarted { agent, .. } => {
             told_span!(
                 run,
-                notice,
+                notice.took_ms,
                 &whole,
                 run.trace.as_ref(),
                 "neuron_loop",
@@ -71,7 +87,7 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
             let before = turn.checked_sub(1).filter(|before| *before > 0);
             told_span!(
                 run,
-                notice,
+                notice.took_ms,
                 &span,
                 Some(&whole),
                 "invoke_agent",
@@ -91,7 +107,7 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
             let span = spans.of_compaction(*old_tokens, *new_tokens);
             told_span!(
                 run,
-                notice,
+                notice.took_ms,
                 &span,
                 Some(&whole),
                 "context_compaction",
@@ -109,7 +125,7 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
             let span = spans.of_child(run_id);
             told_span!(
                 run,
-                notice,
+                notice.took_ms,
                 &span,
                 Some(&around),
                 "sub_agent",
@@ -125,45 +141,11 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
                 error.r#type = exit_reason.is_failure().then(|| exit_reason.as_str()),
             );
         }
-        RunEvent::ApprovalDecided {
-            ticket,
-            kind,
-            verdict,
-            ..
-        } => {
-            let span = spans.of_ticket(ticket);
-            told_span!(
-                run,
-                notice,
-                &span,
-                Some(&around),
-                "approval",
-                otel.name = format!("approval {}", kind.as_str()),
-                agent,
-                neuron.ticket.id = ticket,
-                neuron.ticket.kind = kind.as_str(),
-                neuron.ticket.verdict = verdict.as_str(),
-            );
-        }
-        RunEvent::ApprovalExpired { ticket } => {
-            let span = spans.of_ticket(ticket);
-            told_span!(
-                run,
-                notice,
-                &span,
-                Some(&around),
-                "approval",
-                otel.name = "approval",
-                agent,
-                neuron.ticket.id = ticket,
-                neuron.ticket.verdict = "expired",
-            );
-        }
         RunEvent::RunEnded { exit_reason, .. } => {
             let span = spans.of_end();
             told_span!(
                 run,
-                &RunNotice::from(notice.event.clone()),
+                None::<u64>,
                 &span,
                 Some(&whole),
                 "run_end",
@@ -180,6 +162,16 @@ fn spans(run: &RunScope, agent: &str, notice: &RunNotice) {
 fn measurements(run: &RunScope, agent: &str, notice: &RunNotice) {
     let tenant = run.tags.tenant.as_deref();
     let seconds = notice.took_ms.map(seconds);
+    if let Some(closed) = ClosedTicket::of(&notice.event) {
+        measure!(
+            counter.neuron.ticket.closed = 1_u64,
+            histogram.neuron.ticket.wait = seconds,
+            neuron.ticket.kind = closed.kind.map(TicketKind::as_str),
+            neuron.ticket.verdict = closed.verdict,
+            agent,
+            tenant,
+        );
+    }
     match &notice.event {
         RunEvent::RunStarted { agent, .. } => {
             measure!(counter.neuron.run.started = 1_u64, agent, tenant,);
@@ -203,21 +195,6 @@ fn measurements(run: &RunScope, agent: &str, notice: &RunNotice) {
             agent,
             tenant,
         ),
-        RunEvent::ApprovalDecided { kind, verdict, .. } => measure!(
-            counter.neuron.ticket.closed = 1_u64,
-            histogram.neuron.ticket.wait = seconds,
-            neuron.ticket.kind = kind.as_str(),
-            neuron.ticket.verdict = verdict.as_str(),
-            agent,
-            tenant,
-        ),
-        RunEvent::ApprovalExpired { .. } => measure!(
-            counter.neuron.ticket.closed = 1_u64,
-            histogram.neuron.ticket.wait = seconds,
-            neuron.ticket.verdict = "expired",
-            agent,
-            tenant,
-        ),
         RunEvent::ChildEnded { exit_reason, .. } => measure!(
             counter.neuron.child.ended = 1_u64,
             neuron.exit_reason = exit_reason.as_str(),
@@ -231,15 +208,38 @@ fn measurements(run: &RunScope, agent: &str, notice: &RunNotice) {
     }
 }
 
+/// A ticket that was decided, or lapsed.
+struct ClosedTicket<'a> {
+    ticket: &'a str,
+    kind: Option<TicketKind>,
+    verdict: &'static str,
+}
+
+impl<'a> ClosedTicket<'a> {
+    /// That which is closed with an event, if one is.
+    fn of(event: &'a RunEvent) -> Option<Self> {
+        let (ticket, kind, verdict) = match event {
+            RunEvent::ApprovalDecided {
+                ticket,
+                kind,
+                verdict,
+                ..
+            } => (ticket, Some(*kind), verdict.as_str()),
+            RunEvent::ApprovalExpired { ticket } => (ticket, None, "expired"),
+            _ => return None,
+        };
+        Some(Self {
+            ticket,
+            kind,
+            verdict,
+        })
+    }
+}
+
 #[expect(
     clippy::cast_precision_loss,
     reason = "what lasts so long is not measured to the millisecond"
 )]
 fn seconds(took_ms: u64) -> f64 {
     took_ms as f64 / 1000.0
-}
-
-/// Whether the span is recorded, as whoever decides has it.
-fn sampled(span: &TraceContext) -> Option<bool> {
-    span.is_sampled().or_else(|| samples(&span.trace_id()))
 }

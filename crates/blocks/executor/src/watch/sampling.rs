@@ -1,6 +1,9 @@
 //! Whether this process records traces, and measurements.
 
-use std::sync::OnceLock;
+use std::{num::NonZeroU64, sync::OnceLock};
+
+use neuron_types::TraceContext;
+use uuid::Uuid;
 
 type Sampler = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
@@ -34,7 +37,21 @@ pub(crate) fn is_recording() -> bool {
     SAMPLER.get().is_some()
 }
 
-/// Whether a trace is recorded of which nobody has decided that; `None` if none is recorded here.
-pub(crate) fn samples(trace_id: &str) -> Option<bool> {
-    SAMPLER.get().map(|samples| samples(trace_id))
+/// Whether this is recorded, as whoever began its trace has decided, or its id; `None` if nothing is recorded here.
+pub(crate) fn is_sampled(context: &TraceContext) -> Option<bool> {
+    let samples = SAMPLER.get()?;
+    let decided = context.is_sampled();
+    Some(decided.unwrap_or_else(|| samples(&context.trace_id())))
+}
+
+/// A span of its own in the trace of this one; `None` if nothing is recorded here.
+pub(crate) fn own_span(around: &TraceContext) -> Option<TraceContext> {
+    let is_sampled = is_sampled(around)?;
+    Some(around.clone().with_span(drawn()).sampled(is_sampled))
+}
+
+/// An id that no other span has.
+pub(crate) fn drawn() -> NonZeroU64 {
+    let (high, low) = Uuid::new_v4().as_u64_pair();
+    NonZeroU64::new(high ^ low).unwrap_or(NonZeroU64::MIN)
 }

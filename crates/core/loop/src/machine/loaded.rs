@@ -10,11 +10,10 @@ impl AgentMachine {
         if !self.state.agent.may_search_tools() {
             return;
         }
-        let calls = self.state.calls.iter();
-        let names: Vec<String> = calls.map(|slot| slot.call.name.clone()).collect();
-        for name in names {
-            self.load(&name);
-        }
+        let state = &mut self.state;
+        let called = state.calls.iter().map(|slot| slot.call.name.as_str());
+        let loaded = state.loaded.load(&state.agent, called);
+        self.count_loaded(loaded);
     }
 
     /// Loads what a call has found, and says to the model which of it the run does not have: the executor that made the call
@@ -26,27 +25,29 @@ impl AgentMachine {
         if !is_finding || output.is_error || !self.state.agent.may_search_tools() {
             return;
         }
-        let mut missing = Vec::new();
-        for name in found {
-            let mut known = self.state.agent.head.tools.iter();
-            match known.any(|tool| tool.name == name) {
-                true => self.load(&name),
-                false => missing.push(name),
-            }
-        }
+        let state = &mut self.state;
+        let loaded = state
+            .loaded
+            .load(&state.agent, found.iter().map(String::as_str));
+        let tools = &state.agent.head.tools;
+        let is_missing = |name: &&String| !tools.iter().any(|tool| tool.name == **name);
+        let missing: Vec<&str> = found
+            .iter()
+            .filter(is_missing)
+            .map(String::as_str)
+            .collect();
         if !missing.is_empty() {
             let note = format!("[not in this run: {}]", missing.join(", "));
             output.content.push(ContentItem::Text(note));
         }
+        self.count_loaded(loaded);
     }
 
-    fn load(&mut self, tool: &str) {
-        let state = &mut self.state;
-        if state.loaded.load(&state.agent, tool) {
-            let context = &mut state.context;
-            context.uncounted_tools = context.uncounted_tools.saturating_add(1);
-            context.reported.tools_since = context.reported.tools_since.saturating_add(1);
-        }
+    /// So many tools are sent from now on whose size is not known yet.
+    fn count_loaded(&mut self, tools: u32) {
+        let context = &mut self.state.context;
+        context.uncounted_tools = context.uncounted_tools.saturating_add(tools);
+        context.reported.tools_since = context.reported.tools_since.saturating_add(tools);
     }
 
     /// Returns a message that is as large as the tools that were loaded since the size of the conversation was last known;

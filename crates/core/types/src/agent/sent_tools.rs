@@ -52,12 +52,6 @@ impl AgentSpec {
         Arc::new(self.head.with_tools(tools))
     }
 
-    /// Returns whether this tool is sent only once it is loaded.
-    #[must_use]
-    pub fn is_searched(&self, tool: &str) -> bool {
-        self.searched_tools().iter().any(|known| known.name == tool)
-    }
-
     /// Returns the tools that are sent only once they are loaded; none if all are sent.
     #[must_use]
     pub fn searched_tools(&self) -> Vec<&ToolDefinition> {

@@ -414,6 +414,29 @@ pub enum RunEvent {
     },
 }
 
+impl RunEvent {
+    /// That a ticket was decided so, with nothing of who decided it and of what else they said.
+    #[must_use]
+    pub fn ticket_decided(ticket: impl Into<String>, kind: TicketKind, verdict: Verdict) -> Self {
+        Self::ApprovalDecided {
+            ticket: ticket.into(),
+            kind,
+            verdict,
+            digest: String::new(),
+            approver: None,
+            verified: false,
+            key: None,
+            decided_at: None,
+            comment: None,
+            args: None,
+            text: None,
+            choice: None,
+            output: None,
+            decision: None,
+        }
+    }
+}
+
 /// A [`RunEvent`] as an engine keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedEvent {

@@ -1,6 +1,6 @@
 //! The tools that a run has loaded.
 
-use std::collections::BTreeMap;
+use std::{cell::LazyCell, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,18 +21,25 @@ impl LoadedTools {
         self.0.get(agent).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Loads a tool for this agent, and returns whether it was not loaded before. One that the agent does not have, or that is
-    /// [always sent](AgentSpec::is_searched), is not.
-    pub fn load(&mut self, agent: &AgentSpec, tool: &str) -> bool {
-        if self.of(&agent.name).iter().any(|known| known == tool) || !agent.is_searched(tool) {
-            return false;
+    /// Loads these tools for this agent, in their order, and returns how many of them were not loaded before. One that the agent
+    /// does not have, or that is [always sent](AgentSpec::searched_tools), is not.
+    pub fn load<'a>(&mut self, agent: &AgentSpec, tools: impl IntoIterator<Item = &'a str>) -> u32 {
+        // To tell which are searched takes the size of all of them.
+        let searched = LazyCell::new(|| agent.searched_tools());
+        let mut count = 0_u32;
+        for tool in tools {
+            let is_loaded = self.of(&agent.name).iter().any(|known| known == tool);
+            if is_loaded || !searched.iter().any(|known| known.name == tool) {
+                continue;
+            }
+            let loaded = self.0.entry(agent.name.clone()).or_default();
+            loaded.push(tool.to_owned());
+            if loaded.len() > MOST {
+                loaded.remove(0);
+            }
+            count = count.saturating_add(1);
         }
-        let loaded = self.0.entry(agent.name.clone()).or_default();
-        loaded.push(tool.to_owned());
-        if loaded.len() > MOST {
-            loaded.remove(0);
-        }
-        true
+        count
     }
 
     /// Returns whether nothing is loaded.

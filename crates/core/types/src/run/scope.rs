@@ -10,9 +10,6 @@ use crate::{RunId, RunStatus, RunTags, RunTrace, TraceContext};
 pub struct RunScope {
     /// The run.
     pub run_id: RunId,
-    /// The run at the top of the tree, where it is another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<RunId>,
     /// The agent that acts in it, where it is not the executor's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -33,7 +30,6 @@ impl RunScope {
     pub fn new(run_id: RunId) -> Self {
         Self {
             run_id,
-            root: None,
             agent: None,
             nonce: None,
             trace: None,
@@ -56,7 +52,6 @@ impl From<&RunStatus> for RunScope {
     fn from(status: &RunStatus) -> Self {
         Self {
             run_id: status.run_id.clone(),
-            root: None,
             agent: Some(status.agent.clone()),
             nonce: status.nonce,
             trace: status.trace.clone(),

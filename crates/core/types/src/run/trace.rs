@@ -92,7 +92,7 @@ impl TraceContext {
     /// Returns the span's id: 16 digits.
     #[must_use]
     pub fn span_id(&self) -> String {
-        span_text(self.span)
+        format!("{:016x}", self.span)
     }
 
     /// Returns whether the trace is recorded; `None` if whoever records decides by its id.
@@ -127,12 +127,6 @@ impl TraceContext {
         self.sampled = Some(is_sampled);
         self
     }
-}
-
-/// Returns a span's id as text: 16 digits.
-#[must_use]
-pub fn span_text(span: NonZeroU64) -> String {
-    format!("{span:016x}")
 }
 
 impl fmt::Display for TraceContext {
@@ -240,12 +234,8 @@ impl RunTrace<'_> {
     }
 
     fn own_trace(&self) -> [u8; 16] {
-        let mut trace = [1; 16];
         let hash = self.hash(&[b"trace"]);
-        for (byte, hashed) in trace.iter_mut().zip(hash) {
-            *byte = hashed;
-        }
-        trace
+        hash.first_chunk().copied().unwrap_or([1; 16])
     }
 
     fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {

@@ -22,6 +22,11 @@ fn tool(name: &str, description: &str) -> ToolDefinition {
     }
 }
 
+/// Whether a tool is sent only once it is loaded.
+fn is_searched(agent: &AgentSpec, name: &str) -> bool {
+    agent.searched_tools().iter().any(|tool| tool.name == name)
+}
+
 fn agent(tools: Vec<ToolDefinition>) -> AgentSpec {
     let mut agent = AgentSpec {
         tool_search: Some(ToolSearch::default()),
@@ -141,7 +146,7 @@ fn what_the_loop_answers_and_the_first_own_tools_stay() {
     assert_eq!(sent[sent.len() - 1], FIND_TOOLS);
     let own = sent.iter().filter(|name| name.starts_with("own_"));
     assert!(own.count() > 20);
-    assert!(agent.is_searched("own_49"));
+    assert!(is_searched(&agent, "own_49"));
     assert_eq!(head.tool_choice, agent.head.tool_choice);
 }
 
@@ -149,10 +154,10 @@ fn what_the_loop_answers_and_the_first_own_tools_stay() {
 fn what_is_loaded_is_sent_last_in_the_order_in_which_it_was() {
     let mut agent = agent(many());
     let mut loaded = LoadedTools::default();
-    assert!(loaded.load(&agent, "jira__handle_9"));
-    assert!(loaded.load(&agent, "github__handle_3"));
-    assert!(!loaded.load(&agent, "jira__handle_9"), "it is loaded");
-    assert!(!loaded.load(&agent, "jira__nothing"), "there is none");
+    assert_eq!(loaded.load(&agent, ["jira__handle_9"]), 1);
+    assert_eq!(loaded.load(&agent, ["github__handle_3"]), 1);
+    assert_eq!(loaded.load(&agent, ["jira__handle_9"]), 0, "it is loaded");
+    assert_eq!(loaded.load(&agent, ["jira__nothing"]), 0, "there is none");
     let sent = agent.sent_head(loaded.of(&agent.name));
     let whole = [FIND_TOOLS, "jira__handle_9", "github__handle_3"];
     assert_eq!(names(&sent.tools), whole);
@@ -172,7 +177,7 @@ fn the_tools_that_were_loaded_first_go_where_too_many_are() {
     let agent = agent(many());
     let mut loaded = LoadedTools::default();
     for tool in &agent.head.tools {
-        loaded.load(&agent, &tool.name);
+        loaded.load(&agent, [tool.name.as_str()]);
     }
     let newest: Vec<&str> = names(&agent.head.tools).split_off(400 - 64);
     assert_eq!(loaded.of(&agent.name), newest);
@@ -300,12 +305,12 @@ proptest! {
         }
         for tool in &agent.head.tools {
             let is_sent = head.tools.contains(tool);
-            prop_assert!(is_sent != agent.is_searched(&tool.name), "{}", tool.name);
+            prop_assert!(is_sent != is_searched(&agent, &tool.name), "{}", tool.name);
         }
         let mut loaded = LoadedTools::default();
         for pick in picks.iter().filter(|_| !agent.head.tools.is_empty()) {
             let tool = &agent.head.tools[pick.index(agent.head.tools.len())];
-            loaded.load(&agent, &tool.name);
+            loaded.load(&agent, [tool.name.as_str()]);
             let sent = agent.sent_head(loaded.of(&agent.name));
             prop_assert_eq!(sent.tools.iter().filter(|it| *it == tool).count(), 1);
             prop_assert!(sent.tools.starts_with(&head.tools));

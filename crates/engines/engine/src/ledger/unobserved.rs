@@ -182,22 +182,7 @@ fn told_of(event: &RunEvent) -> Option<RunEvent> {
             kind,
             verdict,
             ..
-        } => Some(RunEvent::ApprovalDecided {
-            ticket: ticket.clone(),
-            kind: *kind,
-            verdict: *verdict,
-            digest: String::new(),
-            approver: None,
-            verified: false,
-            key: None,
-            decided_at: None,
-            comment: None,
-            args: None,
-            text: None,
-            choice: None,
-            output: None,
-            decision: None,
-        }),
+        } => Some(RunEvent::ticket_decided(ticket, *kind, *verdict)),
         RunEvent::ChildEnded {
             run_id,
             exit_reason,

@@ -453,7 +453,6 @@ impl DurableContext for LocalDurableContext {
             state.events += 1;
             state.events
         };
-        let at = Utc::now();
         if self.executor.is_watched() {
             if let RunEvent::RunStarted {
                 agent,
@@ -469,9 +468,10 @@ impl DurableContext for LocalDurableContext {
                 watched.trace.clone_from(trace);
                 watched.tags = tags.clone();
             }
-            locked(&self.unobserved).push(&event, at);
+            locked(&self.unobserved).push(&event, Utc::now());
         }
         if let Some(sink) = &self.sink {
+            let at = Utc::now();
             sink.event(&RecordedEvent { seq, at, event });
         }
     }

@@ -435,22 +435,7 @@ fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
             kind,
             verdict,
             ..
-        } => RunEvent::ApprovalDecided {
-            ticket: ticket.clone(),
-            kind: *kind,
-            verdict: *verdict,
-            digest: String::new(),
-            approver: None,
-            verified: false,
-            key: None,
-            decided_at: None,
-            comment: None,
-            args: None,
-            text: None,
-            choice: None,
-            output: None,
-            decision: None,
-        },
+        } => RunEvent::ticket_decided(ticket, *kind, *verdict),
         expired @ RunEvent::ApprovalExpired { .. } => expired.clone(),
         _ => return None,
     };

@@ -247,7 +247,7 @@ fn loaded() -> LoadedTools {
     };
     agent.head_mut().tools = tools.collect();
     let mut loaded = LoadedTools::default();
-    loaded.load(&agent, "github__tool_7");
+    loaded.load(&agent, ["github__tool_7"]);
     loaded
 }
 

@@ -94,6 +94,19 @@ enum Failing {
     Trip,
 }
 
+impl Failing {
+    /// What is done about what the guard could not say anything about; `None` if it passes.
+    const fn then(self) -> Option<Then> {
+        Some(match self {
+            Self::Pass => return None,
+            Self::Warn => Then::Warn,
+            Self::Block => Then::Block,
+            Self::Ask => Then::Ask,
+            Self::Trip => Then::Trip,
+        })
+    }
+}
+
 /// A guard as the file has it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct GuardSettings {
@@ -233,12 +246,9 @@ impl GuardSettings {
             true => guard,
             false => guard.at(self.at.iter().copied()),
         };
-        Arc::new(match on_failure {
-            Failing::Pass => guard.passing_on_failure(),
-            Failing::Warn => guard.failing(Then::Warn),
-            Failing::Block => guard.failing(Then::Block),
-            Failing::Ask => guard.failing(Then::Ask),
-            Failing::Trip => guard.failing(Then::Trip),
+        Arc::new(match on_failure.then() {
+            Some(then) => guard.failing(then),
+            None => guard.passing_on_failure(),
         })
     }
 
@@ -248,12 +258,9 @@ impl GuardSettings {
             true => guard,
             false => guard.at(self.at.iter().copied()),
         };
-        Arc::new(match on_failure {
-            Failing::Pass => guard.passing_on_failure(),
-            Failing::Warn => guard.failing(Then::Warn),
-            Failing::Block => guard.failing(Then::Block),
-            Failing::Ask => guard.failing(Then::Ask),
-            Failing::Trip => guard.failing(Then::Trip),
+        Arc::new(match on_failure.then() {
+            Some(then) => guard.failing(then),
+            None => guard.passing_on_failure(),
         })
     }
 }
