@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::error::Error;
 use crate::{
-    adapters, circles, clock, command, dependencies, docs, features, replayed, spelling, subjects,
-    test, wasm, workspace,
+    adapters, changelog, circles, clock, command, dependencies, docs, features, replayed, spelling,
+    subjects, test, wasm, workspace,
 };
 
 /// Checks the format, the lints, the tests and the documentation.
@@ -30,9 +30,10 @@ const TEST: &str = "test";
 /// A step that is made when it is asked for: it compiles most crates again, which takes minutes.
 const FEATURES: &str = "features";
 
-const STEPS: [(&str, Step); 14] = [
+const STEPS: [(&str, Step); 15] = [
     ("replayed", replayed),
     ("adapters", adapters::check),
+    ("changelog", changelog),
     ("circles", circles::check),
     ("clock", clock),
     ("dependencies", dependencies::check),
@@ -78,6 +79,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 
 fn replayed() -> Result<(), Error> {
     replayed::check(&workspace::root())
+}
+
+fn changelog() -> Result<(), Error> {
+    changelog::check(&workspace::root())
 }
 
 fn clock() -> Result<(), Error> {

@@ -178,6 +178,10 @@ pub(crate) enum Error {
     #[error("the subject of a commit has at most 72 characters:\n{}", .0.join("\n"))]
     Subjects(Vec<String>),
 
+    /// The changelog or its fragments break the rules.
+    #[error("{} problem(s) with the changelog, by the rules of changelog.d/README.md:\n{}", .0.len(), .0.join("\n"))]
+    Changelog(Vec<String>),
+
     /// Files need each other.
     #[error("there are {} circle(s) of files; move what closes them:\n{}", .0.len(), .0.join("\n"))]
     Circles(Vec<String>),

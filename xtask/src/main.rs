@@ -2,6 +2,7 @@
 
 mod adapters;
 mod bench;
+mod changelog;
 mod ci;
 mod circles;
 mod clients;
@@ -46,6 +47,7 @@ enum Chore {
     Soak(soak::Args),
     Circles(circles::Args),
     Record(record::Args),
+    Changelog(changelog::Args),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Chore::Soak(args) => soak::run(&args),
         Chore::Circles(args) => circles::run(&args),
         Chore::Record(args) => record::run(&args),
+        Chore::Changelog(args) => changelog::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
