@@ -18,6 +18,8 @@ pub(crate) struct Page {
     areas: Vec<Section>,
     /// The lines from the first release on.
     releases: Vec<String>,
+    /// How many lines were read before the first release, blank ones at their end left aside.
+    length: usize,
     /// What the reader found wrong.
     problems: Vec<String>,
 }
@@ -35,6 +37,7 @@ impl Page {
             head: Vec::new(),
             areas: Vec::new(),
             releases: Vec::new(),
+            length: 0,
             problems: Vec::new(),
         };
         let lines: Vec<&str> = text.lines().collect();
@@ -48,6 +51,14 @@ impl Page {
             .position(|line| line.starts_with("## "))
             .map_or(lines.len(), |after| begin + 1 + after);
         for (index, line) in lines.into_iter().enumerate() {
+            if index < end && !line.trim().is_empty() {
+                page.length = index + 1;
+            }
+            if index == end && !is_release(line) {
+                let number = index + 1;
+                let problem = format!("line {number}: not a heading `## [VERSION] - YYYY-MM-DD`");
+                page.problems.push(problem);
+            }
             if index <= begin {
                 page.head.push(line.to_owned());
             } else if index >= end {
@@ -121,7 +132,7 @@ impl Page {
     /// Returns what is wrong with the page, its length included.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = self.problems.clone();
-        let lines = self.unreleased().len();
+        let lines = self.unreleased().len().max(self.length);
         if lines > MOST_LINES {
             problems.push(format!(
                 "{lines} lines before the first release, with all fragments, and at most {MOST_LINES}: join entries"
@@ -151,6 +162,13 @@ impl Page {
         }
         lines
     }
+}
+
+/// Returns whether a line is the heading of a dated release.
+fn is_release(line: &str) -> bool {
+    line.strip_prefix("## [")
+        .and_then(|rest| rest.split_once("] - "))
+        .is_some_and(|(_, date)| date.parse::<chrono::NaiveDate>().is_ok())
 }
 
 #[cfg(test)]
@@ -246,5 +264,24 @@ mod tests {
             long.starts_with("151 lines before the first release"),
             "{long}"
         );
+    }
+
+    #[test]
+    fn counts_blank_lines_too() {
+        let text = format!("\n### Run\n{}- One.\n", "\n".repeat(MOST_LINES));
+        let problems = problems(&text);
+        let [long] = problems.as_slice() else {
+            unreachable!("one problem: {problems:?}");
+        };
+        assert!(long.starts_with("156 lines"), "{long}");
+    }
+
+    #[test]
+    fn rejects_a_release_without_a_date() {
+        assert!(problems("\n## [0.1.0] - 2027-01-31\n").is_empty());
+        for heading in [UNRELEASED, "## [0.1.0]", "## [0.1.0] - soon", "## Sundry"] {
+            let expected = "line 5: not a heading `## [VERSION] - YYYY-MM-DD`";
+            assert_eq!(problems(&format!("\n{heading}\n")), [expected]);
+        }
     }
 }
