@@ -1,4 +1,4 @@
-# Both workers from one build: `docker build --target temporal-worker .`, `--target restate-worker`.
+# Builds the images of both workers: `docker build --target temporal-worker .` or `--target restate-worker`.
 
 FROM rust:1.95-bookworm AS build
 WORKDIR /src
