@@ -313,6 +313,19 @@ pub(crate) fn finished(tool: &str, is_error: bool, failure: Option<FailureKind>)
     }
 }
 
+/// A line of the picture about a call that was answered.
+pub(crate) fn finished_call(
+    call: &str,
+    is_error: bool,
+    failure: Option<FailureKind>,
+    reason: Option<&str>,
+) -> String {
+    let sign = if is_error { '✗' } else { '✓' };
+    let kind = failure.map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let reason = reason.map(|reason| format!(": {}", shown::short_line(reason, SHORT)));
+    format!("  {sign} {call}{kind}{}", reason.unwrap_or_default())
+}
+
 /// A ticket that nobody decided.
 pub(crate) fn expired(ticket: &str) -> String {
     let ticket = shown::line(ticket);
@@ -498,6 +511,15 @@ mod tests {
 
     /// Each event there is, at least once: a test of neuron-types sees to that.
     const EVENTS: &str = include_str!("../../../../core/types/tests/it/snapshots/event.snap");
+
+    #[test]
+    fn a_call_that_was_denied_says_why() {
+        let why = Some("denied by rule bash(command=rm *)\u{1b}[2J");
+        let line = finished_call("bash", true, None, why);
+        assert!(line.starts_with("  ✗ bash: denied by rule bash(command=rm *)"));
+        assert!(!line.contains('\u{1b}'), "{line}");
+        assert_eq!(finished_call("bash ls", false, None, None), "  ✓ bash ls");
+    }
 
     #[test]
     fn every_event_has_its_sentence() {

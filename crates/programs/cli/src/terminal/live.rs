@@ -76,17 +76,17 @@ impl Live {
                 tool,
                 is_error,
                 failure,
+                reason,
                 ..
             } => {
-                let line = match state.calls.remove(call_id) {
-                    Some((bar, call)) => {
-                        bar.finish_and_clear();
-                        let sign = if *is_error { '✗' } else { '✓' };
-                        let kind = failure.map(|kind| format!(" ({kind})")).unwrap_or_default();
-                        format!("  {sign} {call}{kind}")
-                    }
-                    None => format!("  {}", describe::finished(tool, *is_error, *failure)),
-                };
+                let bar = state.calls.remove(call_id);
+                let call = bar.map(|(bar, call)| {
+                    bar.finish_and_clear();
+                    call
+                });
+                // A call that was denied was not announced.
+                let call = call.unwrap_or_else(|| shown::line(tool).into_owned());
+                let line = describe::finished_call(&call, *is_error, *failure, reason.as_deref());
                 state.line(line);
             }
             event => {
