@@ -59,13 +59,19 @@ mod pages {
 
     #[doc = include_str!("../../../docs/src/own-workflow.md")]
     struct OwnWorkflow;
+
+    #[doc = include_str!("../../../docs/src/testing.md")]
+    struct Testing;
+
+    #[doc = include_str!("../../../docs/src/versions.md")]
+    struct Versions;
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use neuron_config::AgentFile;
+    use neuron_config::{AgentFile, ScriptModel};
 
     /// The blocks of a page in this language.
     fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
@@ -93,6 +99,21 @@ mod tests {
             assert!(!files.is_empty());
             for file in files {
                 AgentFile::parse(file, folder.path().join("neuron.toml")).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_script_in_the_book_is_one() {
+        for (page, count) in [
+            (include_str!("../../../docs/src/agent-file.md"), 1),
+            (include_str!("../../../docs/src/testing.md"), 2),
+        ] {
+            let scripts = blocks(page, "json").into_iter();
+            let scripts: Vec<&str> = scripts.filter(|json| json.contains("\"turns\"")).collect();
+            assert_eq!(scripts.len(), count);
+            for script in scripts {
+                ScriptModel::parse(script).unwrap();
             }
         }
     }

@@ -24,6 +24,7 @@ mod reach;
 mod red_team;
 mod secrets;
 mod side_by_side;
+mod testing_page;
 mod tickets;
 mod traces;
 mod workers;
