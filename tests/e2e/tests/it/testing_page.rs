@@ -1,6 +1,6 @@
 //! The shell of the book's chapter on tests, as it stands there.
 
-use std::{env, path::Path};
+use std::{env, iter, path::Path};
 
 use neuron_harness::World;
 
@@ -25,9 +25,7 @@ fn a_run_that_asks_is_parked_approved_and_resumed_without_a_key() {
     let command = world.command::<&str>(&[]);
     let folder = Path::new(command.get_program()).parent().unwrap();
     let path = env::var_os("PATH").unwrap_or_default();
-    let path = [folder.to_owned()]
-        .into_iter()
-        .chain(env::split_paths(&path));
+    let path = iter::once(folder.to_owned()).chain(env::split_paths(&path));
 
     let mut shell = world.plain("sh");
     shell
@@ -35,7 +33,8 @@ fn a_run_that_asks_is_parked_approved_and_resumed_without_a_key() {
         .env_remove("NEURON_TRUST")
         .env("TMPDIR", world.work())
         .args(["-eux", "-c", block("sh", "neuron resume")]);
-    world.launch(shell).finish().exits(0);
+    let shell = world.launch(shell).finish().exits(0);
 
+    assert!(shell.stdout.contains("It is written."), "{shell:#?}");
     assert_eq!(world.read("hello.txt"), "Hello.\n");
 }
