@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::error::Error;
 use crate::{
     adapters, changelog, circles, clock, command, dependencies, docs, features, replayed, spelling,
-    subjects, test, wasm, workspace,
+    subjects, test, wasm, words, workspace,
 };
 
 /// Checks the format, the lints, the tests and the documentation.
@@ -40,6 +40,7 @@ const STEPS: [(&str, Step); 15] = [
     ("docs", docs),
     ("spelling", spelling::check),
     ("subjects", subjects),
+    ("words", words::check),
     ("format", format),
     ("clippy", clippy),
     ("wasm", wasm::check),

@@ -182,6 +182,14 @@ pub(crate) enum Error {
     #[error("{} problem(s) with the changelog, by the rules of changelog.d/README.md:\n{}", .0.len(), .0.join("\n"))]
     Changelog(Vec<String>),
 
+    /// Commits have subjects with a verb that is not used here.
+    #[error("the subject of a commit names the change: begin with fix, check, allow, add, report or return instead:\n{}", .0.join("\n"))]
+    Verbs(Vec<String>),
+
+    /// Prose has words that are not used here.
+    #[error("{} place(s) have a word that prose here does without:\n{}", .0.len(), .0.join("\n"))]
+    Words(Vec<String>),
+
     /// Files need each other.
     #[error("there are {} circle(s) of files; move what closes them:\n{}", .0.len(), .0.join("\n"))]
     Circles(Vec<String>),

@@ -25,6 +25,7 @@ mod spelling;
 mod subjects;
 mod test;
 mod wasm;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;
@@ -48,6 +49,7 @@ enum Chore {
     Circles(circles::Args),
     Record(record::Args),
     Changelog(changelog::Args),
+    Words(words::Args),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Chore::Circles(args) => circles::run(&args),
         Chore::Record(args) => record::run(&args),
         Chore::Changelog(args) => changelog::run(&args),
+        Chore::Words(args) => words::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! The subjects of commits are short enough to be read in a list.
+//! The subjects of commits are short enough to be read in a list, and begin with a verb that names the change.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,30 +12,43 @@ const LONGEST: usize = 72;
 /// The file that came with this rule. What was committed before it had another one.
 const SINCE: &str = "xtask/src/subjects.rs";
 
-/// Checks the commits since the rule came, merges left aside. Nothing is checked outside of a Git repository.
+/// Verbs that do not name a change.
+const VERBS: [&str; 5] = ["Mend", "Hold", "Let", "Tell", "Say"];
+
+/// The file that came with the rule for verbs.
+const VERBS_SINCE: &str = "xtask/src/words.rs";
+
+/// Checks the commits since the rules came, merges left aside. Nothing is checked outside of a Git repository.
 ///
 /// # Errors
 ///
-/// Returns an error that lists the commits whose subject is too long.
+/// Returns an error that lists the commits whose subject is too long, or begins with a verb that is not used here.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         command::ask(git.current_dir(root).args(args))
     };
-    let Some(added) = git(&["log", "--diff-filter=A", "--format=%H", "--", SINCE]) else {
+    let since = |file: &str| {
+        let added = git(&["log", "--diff-filter=A", "--format=%H", "--", file])?;
+        let Some(first) = added.lines().last() else {
+            return Some(String::new());
+        };
+        let range = format!("{first}..HEAD");
+        git(&["log", &range, "--no-merges", "--format=%h %s"])
+    };
+    let Some(commits) = since(SINCE) else {
         eprintln!("There is no Git history here.");
         return Ok(());
     };
-    let Some(first) = added.lines().last() else {
-        return Ok(());
-    };
-    let range = format!("{first}..HEAD");
-    let commits = git(&["log", &range, "--no-merges", "--format=%h %s"]).unwrap_or_default();
     let long = too_long(&commits);
-    if long.is_empty() {
+    if !long.is_empty() {
+        return Err(Error::Subjects(long));
+    }
+    let vague = vague(&since(VERBS_SINCE).unwrap_or_default());
+    if vague.is_empty() {
         Ok(())
     } else {
-        Err(Error::Subjects(long))
+        Err(Error::Verbs(vague))
     }
 }
 
@@ -52,6 +65,19 @@ fn too_long(commits: &str) -> Vec<String> {
         .collect()
 }
 
+/// Returns the lines, each a commit's name and subject, whose subject begins with one of [`VERBS`].
+fn vague(commits: &str) -> Vec<String> {
+    let is_vague = |line: &&str| {
+        let verb = line.split(' ').nth(1);
+        verb.is_some_and(|verb| VERBS.contains(&verb))
+    };
+    commits
+        .lines()
+        .filter(is_vague)
+        .map(str::to_owned)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +90,12 @@ mod tests {
         let too_much = format!("{just_right}.");
         let commits = format!("89ab Short\n{too_much}\n");
         assert_eq!(too_long(&commits), [too_much]);
+    }
+
+    #[test]
+    fn finds_verbs_that_name_no_change() {
+        let commits = "89ab Mend the lock\n89ac Mention Let\n89ad Let a run end\n89ae Fix it\n";
+        assert_eq!(vague(commits), ["89ab Mend the lock", "89ad Let a run end"]);
     }
 
     #[test]
