@@ -9,9 +9,9 @@ use neuron_types::{
 
 /// Reminds the model of something when a rule is due.
 ///
-/// Before each model call the loop looks at the rules, and says what is due as the newest message, in
-/// `<system-reminder>` tags. A reminder is part of the conversation from then on; like the rest of it, it may
-/// be compacted away. While a model goes on with its own answer nothing is said.
+/// Before each model call the loop evaluates the rules, and adds the reminders that are due as the newest message, in
+/// `<system-reminder>` tags. A reminder is part of the conversation from then on; like the rest of the conversation, it
+/// may be compacted away. While a model continues its own answer, no reminder is added.
 ///
 /// Whether a rule is due depends on the run's state alone, so a replay and a roll-over remind as the run did.
 ///
@@ -68,13 +68,13 @@ pub enum InjectionTrigger {
     EveryNTurns(u32),
     /// When the request reaches this size in tokens, and again when it does so after it was smaller.
     OnTokenThreshold(u64),
-    /// When this says so of the run. It must be pure: it is asked again on a replay.
+    /// Due when this function returns `true` for the run. The function must be pure: a replay calls it again.
     Custom(Arc<dyn Fn(&RunState) -> bool + Send + Sync>),
 }
 
 impl InjectionTrigger {
-    /// Due when this says so of the run, which is about to make the model call of `turn`. It must be pure: it
-    /// is asked again on a replay.
+    /// Returns a reminder that is due when this function returns `true` for the run, which is about to make the model
+    /// call of `turn`. The function must be pure: a replay calls it again.
     #[must_use]
     pub fn custom(is_due: impl Fn(&RunState) -> bool + Send + Sync + 'static) -> Self {
         Self::Custom(Arc::new(is_due))

@@ -54,8 +54,8 @@ impl<A: ContextStrategy, B: ContextStrategy> ContextStrategy for Composite<A, B>
 
     /// # Errors
     ///
-    /// What both said, if neither made the conversation smaller. Also what the door says of a run that cannot
-    /// go on, at once.
+    /// The errors of both strategies, if neither made the conversation smaller. Also, at once, the error with which the
+    /// door says that the run cannot continue.
     async fn compact<M: ModelHandle>(
         &self,
         messages: Vec<Message>,
@@ -117,7 +117,7 @@ impl<A: ContextStrategy, B: ContextStrategy> ContextStrategy for Composite<A, B>
     }
 }
 
-/// What the first strategy came to, where another is tried.
+/// The result of the first strategy, where another one is tried.
 enum First {
     Enough,
     NotEnough(u64, u64, String),

@@ -101,10 +101,10 @@ impl ContextStrategy for Strategy {
     ///
     /// # Errors
     ///
-    /// If no rule made the conversation smaller: what the rules said, or [`ContextError::Model`] if a
-    /// summary call was among them. Also [`ContextError::Model`], at once and whatever was saved, where the
-    /// door said that the run cannot go on. [`ContextError::StillTooLarge`] if the conversation is not under
-    /// the threshold after the last rule.
+    /// If no rule made the conversation smaller: the errors of the rules, or [`ContextError::Model`] if a summary call
+    /// was among them. Also [`ContextError::Model`], at once and whatever was saved, where the door said that the run
+    /// cannot continue. [`ContextError::StillTooLarge`] if the conversation is not under the threshold after the last
+    /// rule.
     async fn compact<M: ModelHandle>(
         &self,
         mut messages: Vec<Message>,

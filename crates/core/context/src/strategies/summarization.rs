@@ -13,7 +13,7 @@ use crate::{
     strategies::transcript,
 };
 
-/// What a summary is asked for where nobody says otherwise.
+/// The default prompt for a summary.
 const PROMPT: &str = "\
 You summarise the older part of a conversation between a user and an agent that works with tools. \
 The agent goes on with your summary in place of that part and sees nothing else of it.
@@ -39,10 +39,10 @@ const MARK: &str = "[Summary of the conversation before this point. It takes the
 
 /// Has a model summarise the older part of the conversation.
 ///
-/// The older part becomes one user message after the first one, which begins with a mark that it is a
-/// summary. What an operator said and the newest messages stay; more than [`keep`](Self::keep) of them where a tool call would be
-/// parted from its result. The summary is one model call without tools: the older part goes in as text, of
-/// which a piece over 4,000 bytes loses its middle.
+/// The older part becomes one user message after the first one, which begins with a mark that it is a summary. An
+/// operator's messages and the newest messages stay; more than [`keep`](Self::keep) of the newest stay where a tool
+/// call would be parted from its result. The summary is one model call without tools: the older part goes in as text,
+/// and a piece over 4,000 bytes loses its middle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summarization {
     /// How many of the newest messages stay as they are.

@@ -3,8 +3,8 @@
 use neuron_types::{ContentBlock, Message};
 use serde_json::Value;
 
-/// Removes the thinking that is bound to its prefix from `messages[from..]`, since an edit changed that
-/// prefix. A message that held nothing else goes with it, because a provider refuses an empty one.
+/// Removes the thinking that is bound to its prefix from `messages[from..]`, since an edit changed that prefix. A
+/// message that held nothing else is removed too, because a provider rejects an empty message.
 pub(crate) fn strip_bound(messages: &mut Vec<Message>, from: usize) {
     let mut index = 0_usize;
     messages.retain_mut(|message| {
@@ -19,11 +19,11 @@ pub(crate) fn strip_bound(messages: &mut Vec<Message>, from: usize) {
     });
 }
 
-/// Thinking that a provider signed or encrypted: it refuses a request in which something before such a
-/// block changed. Thinking without a signature is bound to nothing, and some providers want it back.
+/// Returns whether a provider signed or encrypted the thinking: such a provider rejects a request in which something
+/// before the block changed. Thinking without a signature is bound to nothing, and some providers want it back.
 ///
-/// A provider crate keeps a block of thinking as it came if it has fields that nobody knows yet. OpenAI's
-/// items are called `reasoning`, and must stay with the call that they led to.
+/// A provider crate keeps a block of thinking as it came if the block has unknown fields. OpenAI's items are called
+/// `reasoning`, and must stay with the call that they led to.
 fn is_bound(block: &ContentBlock) -> bool {
     match block {
         ContentBlock::RedactedThinking { .. } => true,

@@ -120,7 +120,7 @@ fn judge(tokens: u64) -> Result<Vec<Message>, ContextError> {
 
 #[test]
 fn judges_by_what_the_provider_counted_with_instructions_and_tools() {
-    // About 10,000 tokens by the estimate, of which 2,000 stay. The provider counts twice as many.
+    // About 10,000 tokens by the estimate; 2,000 of them stay. The provider counts twice as many.
     assert!(judge(21_000).is_ok());
     let error = judge(28_000).unwrap_err().to_string();
     assert!(error.contains("newest 4 stay"), "{error}");

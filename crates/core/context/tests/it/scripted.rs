@@ -1,4 +1,4 @@
-//! A model handle that answers what it was told to answer, and keeps what it was asked.
+//! A model handle that gives scripted answers, and keeps the requests that it got.
 
 use std::sync::Mutex;
 

@@ -64,7 +64,7 @@ fn goes_on_to_the_next_rule_where_one_is_not_enough() {
 
 #[test]
 fn saves_a_tenth_even_where_the_estimate_is_below_the_threshold() {
-    // The provider counted more than the estimate says, or it refused the conversation as too long.
+    // The provider counted more than the estimate, or rejected the conversation as too long.
     let messages = conversation();
     let strategy = strategy(
         &[ContextRule::ClearToolResults { keep: 9 }, SUMMARIZE],
