@@ -25,8 +25,8 @@ pub struct Asked<'a> {
 
 /// What is a door's own: it takes in what became known, does what the flow says, and journals.
 ///
-/// What comes first, what is handed out and what follows a failure is none of its business. A door that is one serves
-/// [`DurableContext`] with [`start`], [`leave`], [`next`] and [`poll`].
+/// An adapter has no part in what comes first, what is handed out and what follows a failure. A door that is an adapter
+/// serves [`DurableContext`] with [`start`], [`leave`], [`next`] and [`poll`].
 pub trait Adapter: DurableContext {
     /// The run's flow. Nothing waits while it is locked.
     fn flow(&self) -> &Mutex<Flow>;
@@ -38,7 +38,8 @@ pub trait Adapter: DurableContext {
         Vec::new()
     }
 
-    /// Something was given up, at the flow already: drops what goes on of it, or asks that to end early.
+    /// Called when something was given up, after the flow gave it up: drops the part of it that still runs, or asks
+    /// that part to end early.
     fn left(&self, left: Left);
 
     /// Takes in what is known by now, if it is to be observed before anything is waited for. Waits for nothing that may

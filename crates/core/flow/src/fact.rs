@@ -9,32 +9,32 @@ use crate::StepLife;
 pub struct AttemptKey {
     /// What was started.
     pub handle: Handle,
-    /// Which of its attempts it is, counted from 1: those are counted too that were none, because their worker lacked what
-    /// they needed.
+    /// Which attempt of the step it is, counted from 1. Attempts that did not count because their worker lacked what
+    /// they needed are included.
     pub number: u32,
 }
 
 /// Something that became known of what a run has started.
 ///
-/// Facts that became known together are told together, in the order in which they are observed. That the run is cancelled
-/// counts before the others, wherever it stands among them.
+/// Facts that became known together are passed together, in the order in which they are observed. The fact that the run
+/// is cancelled counts before the others, wherever it stands among them.
 #[derive(Debug)]
 pub enum Fact {
     /// The run is cancelled. The first reason stays.
     Cancelled {
-        /// Why, as whoever did it said.
+        /// Why, in the words of the caller who cancelled the run.
         reason: Option<String>,
     },
-    /// The step is being made, or is from now on: what it comes to is owed if it is a write.
+    /// The step is being made, or is from now on: its result is owed if it is a write.
     Made {
         /// What was started.
         handle: Handle,
     },
-    /// Attempts at the step have failed, whoever made them.
+    /// Attempts at the step have failed, on whichever worker.
     Failing {
         /// What was started.
         handle: Handle,
-        /// What they came to.
+        /// The outcome of these attempts.
         life: StepLife,
     },
     /// The worker was lost that made an attempt at the step. So many in a row end it.
@@ -44,18 +44,18 @@ pub enum Fact {
     },
     /// An attempt has come to its end.
     Ended {
-        /// The attempt. Of an attempt that nobody waits for any more, the end is forgotten.
+        /// The attempt. If nothing waits for the attempt any more, its end is forgotten.
         key: AttemptKey,
         /// How many attempts were made by then under this name: several where a worker makes them one after another.
         made: u32,
-        /// What it came to.
+        /// The result of the attempt.
         result: Result<Outcome, StepFailure>,
     },
     /// The step has come to its end, whatever its retry policy says.
     Over {
         /// What was started.
         handle: Handle,
-        /// What it came to, with what all its attempts used and cost.
+        /// The result of the step, with what all its attempts used and cost.
         result: Result<Outcome, StepFailure>,
     },
     /// A deadline is over.

@@ -1,4 +1,4 @@
-//! What a run has going on beside itself, and what it has yet to observe of it.
+//! The steps and deadlines that a run has open beside itself, and the ends that it has yet to observe.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ pub const BEHIND_ALL: u64 = u64::MAX;
 
 /// Everything that a run has started and whose end it has not observed, and the ends that it can observe.
 ///
-/// It is told what the run asks for and what became [known](Fact), and says what is to be done and what the run comes
-/// upon. It does neither I/O nor waiting, and has no clock: told the same, it says the same on every engine and after
-/// every replay. What is to be done follows from where it stands. Whoever does it looks at that anew each time, so
-/// nothing that was said once can be missed.
+/// A flow takes what the run asks for and what became [known](Fact), and returns what is to be done and what the run
+/// observes. A flow does neither I/O nor waiting, and has no clock: for the same input it returns the same output on
+/// every engine and after every replay. What is to be done follows from the flow's state. The door looks at that state
+/// anew each time, so nothing that the flow returned once can be missed.
 ///
 /// # What it guarantees
 ///
@@ -34,7 +34,8 @@ pub const BEHIND_ALL: u64 = u64::MAX;
 /// - That the run is cancelled counts before what became known together with it. From then on it can wait only for what had
 ///   ended before, was left, or was started later and so has ended as cancelled.
 /// - No attempt follows one that ends after the run was cancelled or the step was left.
-/// - A signal to another run is sent in a cancelled run as in any: so it tells others that it has ended.
+/// - A signal to another run is sent in a cancelled run as in any other: with such a signal the run reports that it has
+///   ended.
 /// - What is over is not held on to: a request is dropped before its answer is handed out.
 #[derive(Debug)]
 pub struct Flow {
@@ -51,7 +52,7 @@ pub struct Flow {
     journals_deadlines: bool,
 }
 
-/// An end that nobody has observed.
+/// An end that the run has not observed.
 #[derive(Debug)]
 struct Over {
     place: u64,
@@ -301,8 +302,8 @@ impl Flow {
         making.life.lost(&terms, making.lost)
     }
 
-    /// Returns what follows if an attempt ends so at this time: what [`take`](Self::take) makes of it. A journal writes that
-    /// before it counts. `None` if nobody waits for the attempt.
+    /// Returns what follows if an attempt ends with this result at this time: what [`take`](Self::take) makes of it. A
+    /// journal writes the return value before it counts. `None` if nothing waits for the attempt.
     ///
     /// `made` is how many attempts were made by then under this name.
     #[must_use]
@@ -329,7 +330,7 @@ impl Flow {
         })
     }
 
-    /// Goes on with the next attempt at a step, which is returned.
+    /// Starts the next attempt at a step, and returns the step.
     fn follow(&mut self, handle: Handle, life: StepLife) -> Option<StepId> {
         let making = self.making(handle)?;
         making.life = life;
@@ -353,7 +354,7 @@ impl Flow {
             What::Deadline(_) => (false, None),
         };
         let at = match &going.what {
-            // Whoever waited for a time finds that it is over, whatever clock said so.
+            // A wait for a time finds that the time is over, whichever clock reported that.
             What::Deadline(deadline) => at.max(deadline.due()),
             What::Step(_) => at,
         };
@@ -368,7 +369,7 @@ impl Flow {
         failing.map(Shown::Over)
     }
 
-    /// Returns what a wait for the ends of these handles comes upon, and for signals if `for_signals` says so.
+    /// Returns what a wait for the ends of these handles observes. The wait is for signals too if `for_signals` is set.
     ///
     /// Ends come in the order in which they became known. `signal` says that one of the signals is here: behind everything
     /// that is known where it is [`BEHIND_ALL`], else at its place in the order.
@@ -425,7 +426,7 @@ impl Flow {
         !handles.is_empty() && handles.iter().all(may_be)
     }
 
-    /// The error of whoever waits in a run that is cancelled; `None` if it is not.
+    /// Returns the error of every wait in a run that is cancelled; `None` if the run is not cancelled.
     #[must_use]
     pub fn cancelled(&self) -> Option<DurableError> {
         let Cancelled { reason, .. } = self.cancelled.as_ref()?;
@@ -439,8 +440,8 @@ impl Flow {
         self.cancelled.is_some()
     }
 
-    /// The attempts that are to be made or go on, in the order in which their steps were started. A cancelled run begins
-    /// none: those that are not made are not among them.
+    /// Returns the attempts that are to be made or continue, in the order in which their steps were started. A
+    /// cancelled run begins no attempt, so attempts that have not begun are not included.
     pub fn attempts(&self) -> impl Iterator<Item = Attempt<'_>> {
         let is_cancelled = self.is_cancelled();
         self.steps().filter(move |attempt| {
@@ -489,7 +490,7 @@ impl Flow {
         }
     }
 
-    /// Whether this was started and nobody has observed its end or dropped it.
+    /// Returns whether this was started and its end was neither observed nor dropped.
     #[must_use]
     pub fn is_open(&self, handle: Handle) -> bool {
         self.index_of(handle).is_some() || self.over.iter().any(|over| over.handle == handle)
@@ -513,7 +514,8 @@ impl Flow {
         !handles.is_empty() && handles.iter().all(is_left)
     }
 
-    /// Whether the run has observed or left every step that it started: it can go on in another segment.
+    /// Returns whether the run has observed or left every step that it started: only then can the run continue in
+    /// another segment.
     ///
     /// That a step has ended makes no difference: a replay may know of that sooner.
     #[must_use]
@@ -522,7 +524,7 @@ impl Flow {
         self.steps().next().is_none() && !self.over.iter().any(is_unobserved)
     }
 
-    /// Names what goes on, so that a person knows it: three steps at most, and how many others there are.
+    /// Names the open steps for a person: three steps at most, and how many others there are.
     #[must_use]
     pub fn label(&self) -> String {
         let mut attempts = self.attempts();

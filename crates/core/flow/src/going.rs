@@ -12,7 +12,7 @@ use crate::{AttemptKey, StepLife, StepTerms, Then, step_life::later};
 pub(crate) struct Going {
     pub(crate) handle: Handle,
     pub(crate) what: What,
-    /// Somebody gave it up, and its end is owed.
+    /// The step was given up, and its end is owed.
     pub(crate) is_left: bool,
 }
 
@@ -72,7 +72,8 @@ impl Making {
         }
     }
 
-    /// What hooks are to be notified of before the attempt: whoever made the first that was one has done so.
+    /// Returns the notices for hooks that are due before the attempt. They are sent before the first attempt that
+    /// counts, and no later attempt sends them again.
     pub(crate) fn notify(&self) -> &[RunNotice] {
         match self.life.failed_attempts() {
             0 => &self.notify,

@@ -22,12 +22,12 @@ pub const MOST_LOST: u32 = 10;
 /// After so many attempts the policy's delay grows no further.
 const LAST_GROWTH: u32 = 1_000;
 
-/// How long to wait before the next attempt; `None` if there is none and the step has failed.
+/// Returns how long to wait before the next attempt; `None` if there is no next attempt and the step has failed.
 ///
-/// `attempt` is the one that failed, counted from 1. There is a next attempt if the failure is retryable,
-/// the policy does not except its kind, attempts are left, and the effect is no write. One that failed because its
-/// worker lacks what it needs was none: see [`look_again`]. Whether there is time for it is for the caller to ask, who
-/// knows since when the step fails: [`RetryPolicy::is_in_time`].
+/// `attempt` is the attempt that failed, counted from 1. There is a next attempt if the failure is retryable, the
+/// policy does not except its kind, attempts are left, and the effect is no write. An attempt that failed because its
+/// worker lacks what it needs does not count: see [`look_again`]. The caller checks whether there is time for the next
+/// attempt, because the caller knows since when the step fails: [`RetryPolicy::is_in_time`].
 ///
 /// The delay has full jitter. The policy says how long it is at most: `initial_interval`, multiplied by
 /// `backoff_coefficient` after each attempt, and never more than `maximum_interval`. The jitter draws from that: whole
@@ -99,8 +99,8 @@ pub fn look_again(looks: u32) -> Duration {
         .min(LAST_LOOK)
 }
 
-/// What a write fails with that was started and whose result was lost, with its worker or on the way: the
-/// model or a person is told, and no door calls it again.
+/// Returns the failure of a write that was started and whose result was lost, with its worker or on the way: the model
+/// or a person learns of it, and no door makes the call again.
 #[must_use]
 pub fn lost_write() -> StepFailure {
     StepFailure::new(

@@ -7,14 +7,14 @@ use neuron_types::{End, Handle, Outcome, RunNotice, Step, StepFailure, StepId};
 
 use crate::{Again, AttemptKey, StepLife};
 
-/// An attempt at a step that is to be made, or goes on.
+/// An attempt at a step that is to be made, or continues.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
     /// Which it is.
     pub key: AttemptKey,
     /// What is done.
     pub step: &'a Arc<Step>,
-    /// What the attempts before came to, and when this one starts.
+    /// The outcome of the attempts before, and the start of this one.
     pub life: &'a StepLife,
     /// Whether the step is [made](crate::Fact::Made).
     pub is_made: bool,
@@ -52,7 +52,8 @@ pub struct Timer {
 pub struct Left {
     /// What it was.
     pub handle: Handle,
-    /// The attempt that goes on: to be dropped, or to be asked to end early if its end is owed. `None` if none does.
+    /// The attempt that continues: to be dropped, or to be asked to end early if its end is owed. `None` if no attempt
+    /// continues.
     pub attempt: Option<AttemptKey>,
     /// Whether its end will still be observed.
     pub is_owed: bool,
@@ -63,7 +64,7 @@ pub struct Left {
 }
 
 impl Left {
-    /// Nothing goes on, and nothing will be observed.
+    /// Nothing continues, and nothing will be observed.
     pub(crate) const fn nothing(handle: Handle) -> Self {
         Self {
             handle,

@@ -60,16 +60,17 @@ fn out_of_budget(last: StepFailure) -> StepFailure {
     }
 }
 
-/// How often a step has failed, since when, and what that cost. It is told what the attempts come to, and says what follows.
+/// How often a step has failed, since when, and what that cost. It takes the results of the attempts, and returns what
+/// follows.
 ///
-/// It is pure: told the same, it says the same on every engine and after every replay. It can be kept between two attempts
-/// wherever an engine has room, and goes on from there in another process.
+/// A step's life is pure: for the same input it returns the same output on every engine and after every replay. It can
+/// be kept between two attempts wherever an engine has room, and continue from there in another process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepLife {
     /// How many attempts failed, of those that were any.
     #[serde(default, skip_serializing_if = "is_none")]
     counted: u32,
-    /// How many attempts in a row found that their worker lacks what they need. They were none.
+    /// How many attempts in a row found that their worker lacks what they need. These attempts do not count.
     #[serde(default, skip_serializing_if = "is_none")]
     looks: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,8 +90,9 @@ const fn is_none(count: &u32) -> bool {
 }
 
 impl StepLife {
-    /// Returns that of a step of which so many attempts have failed, the first of them at this time, and whose next is due
-    /// at that one: at once where `None`. `spent` is what they used and cost, as far as that is known.
+    /// Returns the life of a step with this number of failed attempts. The first of them failed at this time, and the
+    /// next attempt is due at that one: at once where `None`. `spent` is what the attempts used and cost, as far as
+    /// that is known.
     #[must_use]
     pub const fn after(
         failed: u32,
@@ -203,7 +205,7 @@ impl StepLife {
         self.looks = 0;
         let since = *self.since.get_or_insert(at);
         let is_lost = terms.held.is_some() && failure.kind == FailureKind::Timeout;
-        // Nobody knows what an attempt used that did not end in time.
+        // The usage of an attempt that did not end in time is unknown.
         let failure = failure.with_spent(Spent::of_lost(u32::from(is_lost)));
         let failure = failure.with_spent(self.spent());
         (self.spent, self.lost) = (None, 0);
@@ -260,7 +262,7 @@ impl StepLife {
         failure.with_spent(self.spent())
     }
 
-    /// Returns what the step comes to, with what the attempts used and cost that failed before.
+    /// Returns the result of the step, with what the failed attempts before it used and cost.
     #[must_use]
     pub fn succeeded(&self, outcome: Outcome) -> Outcome {
         outcome.with_spent_before(self.spent())

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::flow::{at, cancelled, done, failure, flow, run_id, seconds, step};
 
-/// A door that is told sets of facts by a script, and pends once at each place at which it may.
+/// A door that gets sets of facts from a script, and pends once at each place where it may.
 struct Door {
     run_id: RunId,
     flow: Mutex<Flow>,
@@ -28,7 +28,7 @@ struct Door {
 struct Script {
     /// Sets that are known already.
     known: VecDeque<Vec<Fact>>,
-    /// Sets that become known one after the other, to whoever waits.
+    /// Sets that become known one after the other, to the next wait.
     coming: VecDeque<Vec<Fact>>,
     /// With their places in the order of the ends.
     signals: VecDeque<(u64, Signal)>,
@@ -192,7 +192,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// What a future comes to that never pends.
+/// Returns the output of a future that never pends.
 fn ready<F: Future>(future: F) -> F::Output {
     match poll_once(pin!(future)) {
         Poll::Ready(output) => output,
@@ -200,7 +200,7 @@ fn ready<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a wait for these comes upon, told shortly.
+/// Returns what a wait for these observes, in short form.
 fn next(door: &Door, handles: &[Handle], signals: &[&str]) -> String {
     told(ready(door.next(handles, signals)))
 }
@@ -357,7 +357,7 @@ fn call() -> ToolCall {
     ToolCall::new("c1", "fetch", json!({}))
 }
 
-/// What a call of these effects comes to if it is cancelled while it is made, and then ends with this.
+/// Returns the result of a call of these effects that is cancelled while it is made, and then ends with this.
 fn called(effects: ToolEffects, end: Fact) -> Result<ToolOutput, DurableError> {
     let handle = Handle::new(1);
     let door = Door::new()

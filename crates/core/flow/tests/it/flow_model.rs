@@ -13,7 +13,7 @@ use crate::{
     said::{Came, Said},
 };
 
-/// An end that nobody has observed.
+/// An end that the run has not observed.
 #[derive(Debug)]
 struct Ended {
     place: u64,
@@ -25,7 +25,7 @@ struct Ended {
     is_later: bool,
 }
 
-/// What was started. It goes on while it has neither ended nor is gone.
+/// What was started. It is open while it has neither ended nor is gone.
 #[derive(Debug)]
 struct Thing {
     what: Started,
@@ -63,7 +63,7 @@ impl Thing {
     }
 }
 
-/// An attempt that goes on.
+/// An attempt that continues.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Going {
     pub(crate) key: AttemptKey,
@@ -185,7 +185,7 @@ impl Model {
         left
     }
 
-    /// Begins to take in a set, of which nothing is taken in yet.
+    /// Begins to take in a set; nothing of it is taken in yet.
     pub(crate) fn begin(&mut self, has_cancel: bool) {
         self.place += 1;
         if has_cancel {
@@ -317,7 +317,7 @@ impl Model {
         self.things.get(&handle).is_some_and(|thing| !thing.is_gone)
     }
 
-    /// What goes on and is no deadline, in the order of the starts.
+    /// Returns the open steps, without the deadlines, in the order of the starts.
     pub(crate) fn steps(&self) -> Vec<Going> {
         let steps = self.things.iter().filter(|(_, thing)| thing.goes_on());
         let steps = steps.filter(|(_, thing)| thing.step().is_some());
@@ -344,7 +344,7 @@ impl Model {
         !self.things.values().any(is_open)
     }
 
-    /// The deadlines that go on.
+    /// Returns the open deadlines.
     pub(crate) fn deadlines(&self) -> Vec<Handle> {
         let deadlines = self.things.iter().filter(|(_, thing)| thing.goes_on());
         let deadlines = deadlines.filter(|(_, thing)| thing.step().is_none());

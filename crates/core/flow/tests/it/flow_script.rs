@@ -12,7 +12,7 @@ use crate::{
 /// More than most scripts start: some of the handles that they name are unknown.
 const HANDLES: u64 = 7;
 
-/// What a script tells of an attempt.
+/// What a script says of an attempt.
 #[derive(Debug, Clone, Copy)]
 enum How {
     Done,
@@ -28,7 +28,7 @@ impl How {
     }
 }
 
-/// A fact, of which the script does not know whether it is of anything.
+/// A fact; the script does not know whether it is about anything.
 #[derive(Debug, Clone, Copy)]
 enum Told {
     Cancelled,
@@ -92,7 +92,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A flow, and the model of it that is told the same.
+/// A flow, and the model of it that gets the same input.
 struct Pair {
     flow: Flow,
     model: Model,
@@ -217,7 +217,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Tells the model, and returns what the flow is to be told and what it is to show.
+    /// Passes the input to the model, and returns what the flow is to get and what the flow is to show.
     fn tell(&mut self, told: Told) -> (Fact, Option<Shown>) {
         let Self { model, now, .. } = self;
         match told {
@@ -241,7 +241,7 @@ impl Pair {
                 let shown = model.ended(key, made, &result, *now);
                 (Fact::Ended { key, made, result }, shown)
             }
-            // Only of a step is it told that it is over so.
+            // Only a step can be over in this way.
             Told::Over(number, _) if model.is_deadline(Handle::new(number)) => {
                 let handle = Handle::new(number);
                 (Fact::Made { handle }, None)
@@ -317,8 +317,7 @@ prop_compose! {
     }
 }
 
-/// What a run observes that had steps and deadlines going when it was told this, and leaves what it cannot wait
-/// for.
+/// Returns what a run observes that had steps and deadlines open when it got this, and leaves what it cannot wait for.
 fn observed(places: Places) -> Vec<Said> {
     let mut flow = flow();
     for number in 1..=HANDLES {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use neuron_flow::Answer;
 use neuron_types::{DurableError, End, FailureKind, Handle, Outcome, StepFailure};
 
-/// What something came to.
+/// The result of something.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Came {
     Ok,
@@ -21,7 +21,7 @@ impl Came {
     }
 }
 
-/// What a run that waits is told.
+/// What a waiting run gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Said {
     Ended(Handle, Came, DateTime<Utc>),

@@ -144,7 +144,7 @@ proptest! {
             let failing_for = Duration::from_secs((now - since).unsigned_abs()); // Only compared, never waited for.
             let wanted = next_delay(&policy, ToolEffects::Idempotent, &jitter, made, &failure);
             let wanted = wanted.filter(|delay| policy.is_in_time(failing_for, *delay));
-            // It goes on in another process.
+            // The life continues in another process.
             let kept = serde_json::to_string(&life).unwrap();
             life = serde_json::from_str(&kept).unwrap();
             match life.failed(&terms, failure, together, at(now)) {
