@@ -19,6 +19,7 @@ use crate::{command, workspace};
 const CLEAN: &[&str] = &[
     "crates/core/context",
     "crates/core/flow",
+    "crates/core/loop",
     "xtask/src/words.rs",
     "xtask/src/words",
 ];

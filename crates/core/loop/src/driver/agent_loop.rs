@@ -62,7 +62,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Self::with_machine(door, strategy, machine)
     }
 
-    /// A run that goes on from a state, as another loop left it.
+    /// Continues a run from a state, as another loop left it.
     pub fn resume(door: D, strategy: C, state: RunState) -> Self {
         let mut machine = AgentMachine::from(state).with_run(door.run_id().clone());
         machine.take_up(door.now());
@@ -108,12 +108,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         &mut self.machine
     }
 
-    /// Runs the agent to its end. A run that failed, was cancelled or met a limit has an output too: its
-    /// `exit_reason` says so.
+    /// Runs the agent to its end. A run that failed, was cancelled or met a limit has an output too, with that reason
+    /// as its `exit_reason`.
     ///
     /// # Errors
     ///
-    /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
+    /// What keeps the run from continuing here without ending it: [`DurableError::Suspended`],
     /// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`].
     pub async fn run(&mut self) -> Result<RunOutput, DurableError> {
         while !matches!(self.advance().await?, Progress::Ended) {}
@@ -121,7 +121,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(self.output())
     }
 
-    /// Has the runs end that this one started and that have not ended: nobody waits for what they come to.
+    /// Ends the runs that this one started and that have not ended: nothing waits for their results.
     pub(crate) async fn cancel_children(&mut self) -> Result<(), DurableError> {
         let signals = self.machine.cancels_of_children();
         let handles = signals.into_iter().map(|step| self.door.start(step.into()));
@@ -140,7 +140,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         self.machine.output(self.door.run_id(), self.door.engine())
     }
 
-    /// Takes one action, and returns what it came to.
+    /// Takes one action, and returns its result.
     pub(crate) async fn advance(&mut self) -> Result<Progress, DurableError> {
         self.emit();
         self.leave_unwanted();
@@ -179,7 +179,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(progress)
     }
 
-    /// Tells other runs of the tree what they are to know. One whose parent is gone ends.
+    /// Sends other runs of the tree what they are to know. A run whose parent is gone ends.
     async fn tell_others(&mut self) -> Result<Option<Progress>, DurableError> {
         while let Some((run, step)) = self.machine.next_to_tell() {
             let told = self.door.start(step.into());
@@ -348,7 +348,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         self.leave_unwanted();
     }
 
-    /// Drops the steps that nobody waits for any more.
+    /// Drops the steps whose results are no longer needed.
     fn leave_unwanted(&mut self) {
         let in_flight = self.in_flight.iter();
         let unwanted = in_flight.filter(|(_, position)| !self.machine.wants(*position));
@@ -372,7 +372,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Some(position)
     }
 
-    /// Feeds what a step came to, and returns the call if the model made it.
+    /// Feeds the result of a step, and returns the call if the model made it.
     fn step_ended(
         &mut self,
         handle: Handle,
@@ -400,7 +400,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Gives up the calls in flight: drops what can be dropped, and waits for the rest.
     async fn leave_calls(&mut self) -> Result<Progress, DurableError> {
         for (handle, position) in self.in_flight.clone() {
-            // Nobody asks any more whose a decision is, or what a call would do or did.
+            // It is no longer needed whose a decision is, or what a call would do or did.
             if !self.door.leave(handle) || position > StepId::OWN_CALLS {
                 self.landed(handle);
             }
@@ -427,8 +427,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(Progress::Other)
     }
 
-    /// Ends the run that somebody cancelled. A write that is in flight is waited for, and what it came to is
-    /// recorded.
+    /// Ends the run, which was cancelled. A write that is in flight is waited for, and its result is recorded.
     async fn cancel(&mut self, reason: Option<String>) -> Result<(), DurableError> {
         self.withdraw_timers();
         self.leave_calls().await?;
@@ -471,7 +470,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(observed)
     }
 
-    /// Feeds what a signal carries; one that cannot be read is dropped with an event that says so.
+    /// Feeds the content of a signal. A signal that cannot be read is dropped, and an event reports that.
     fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
         if signal.name == signal::UPGRADE {
             let request = UpgradeRequest::of_signal(&signal.payload);

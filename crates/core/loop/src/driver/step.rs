@@ -52,7 +52,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 }
 
 impl<D: DurableContext, C: ContextStrategy> StepIterator<'_, D, C> {
-    /// Goes on to the next thing worth looking at. `None` after the end.
+    /// Continues to the next result worth looking at. `None` after the end.
     ///
     /// # Errors
     ///

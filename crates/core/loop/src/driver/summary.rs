@@ -149,7 +149,7 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
     }
 }
 
-/// What a call comes to that was given up.
+/// Returns the result of a call that was given up.
 fn time_over() -> DurableError {
     StepFailure::new(FailureKind::Timeout, "the run's time is over").into()
 }

@@ -1,4 +1,4 @@
-//! What the machine asks for and what it is told.
+//! What the machine asks for and what it observes.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
@@ -17,7 +17,7 @@ pub enum Action {
     /// See whether the conversation has to shrink, and shrink it: [`Observation::ContextKept`],
     /// [`Observation::Compacted`] or [`Observation::CompactionFailed`].
     Compact {
-        /// The model has refused the conversation as too long: keeping it is no answer.
+        /// The model has rejected the conversation as too long: keeping it is no answer.
         required: bool,
     },
     /// Ask the policy about each of these calls: [`Observation::Authorized`].
@@ -87,12 +87,12 @@ pub enum Observation {
     LeaseGranted(LeaseGrant),
     /// It is time to look whether other runs of the tree are there. Fits any action.
     LeaseDue,
-    /// Another run could not be told something, since it is not there any more. Fits any action.
+    /// Another run could not be reached, since it is not there any more. Fits any action.
     NotTold {
         /// That run.
         run: RunId,
     },
-    /// Somebody wishes that the run adopts the current definition of its agent. Fits any action; it does so before its
+    /// The run is asked to adopt the current definition of its agent. Fits any action; the run adopts it before its
     /// next turn.
     UpgradeArrived(UpgradeRequest),
     /// The conversation stays as it is.
@@ -130,7 +130,7 @@ pub enum Observation {
     Authorized(Vec<PermissionDecision>),
     /// The steps of [`Action::Start`] are being started.
     Started,
-    /// What a step came to that was started.
+    /// The result of a step that was started.
     Ended {
         /// Its position in the turn.
         position: u32,
@@ -139,7 +139,7 @@ pub enum Observation {
     },
     /// None of the calls that were started is in flight any more.
     CallsLeft,
-    /// Somebody decided about a ticket. Whose decision it is has to be found out.
+    /// A ticket was decided. Whose decision it is has to be verified.
     DecisionArrived(Decision),
     /// The time of the first open ticket is over.
     TicketsLapsed,
@@ -187,7 +187,7 @@ impl Observation {
     }
 }
 
-/// The machine was told something that does not fit. It is as it was before.
+/// The machine was fed an observation that does not fit. The machine is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MachineError {
@@ -196,7 +196,7 @@ pub enum MachineError {
     Unexpected {
         /// What it wants done.
         action: &'static str,
-        /// What it was told.
+        /// The observation.
         observation: &'static str,
     },
     /// The observation is the end of a step that is not in flight.

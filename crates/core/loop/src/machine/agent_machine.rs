@@ -20,9 +20,9 @@ pub(crate) const MODEL_CALL: u32 = 0;
 
 /// One run's decisions, without I/O and without `async`.
 ///
-/// [`next`](Self::next) says what to do, [`feed`](Self::feed) tells what came of it, until `next` says
-/// [`Action::Done`](crate::Action::Done). Between the two the machine can be serialised and go on in another process: the same
-/// observations lead to the same decisions.
+/// [`next`](Self::next) returns what to do, [`feed`](Self::feed) takes the result, until `next` returns
+/// [`Action::Done`](crate::Action::Done). Between the two calls the machine can be serialised and continue in another
+/// process: the same observations lead to the same decisions.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -253,7 +253,7 @@ impl AgentMachine {
             .saturating_add(1)
     }
 
-    /// Tells the machine what came of its [`next`](Self::next) action, and when.
+    /// Feeds the machine the result of its [`next`](Self::next) action, and the time.
     ///
     /// # Errors
     ///
@@ -327,8 +327,8 @@ impl AgentMachine {
         }
     }
 
-    /// The model call as it stands: the whole conversation, and everything else that the model is told. Two
-    /// pointer copies; whoever keeps one has the machine copy the conversation before it goes on.
+    /// Returns the model call as it stands: the whole conversation, and everything else that the model gets. This costs
+    /// two pointer copies; while a caller keeps a copy, the machine copies the conversation before it continues.
     #[must_use]
     pub fn request(&self) -> CompletionRequest {
         self.state.request()
@@ -407,7 +407,7 @@ impl AgentMachine {
         self.state.outbox.drain(..)
     }
 
-    /// Takes what is to be told to the world, in order.
+    /// Takes the events that are to be emitted, in order.
     pub fn take_events(&mut self) -> Vec<RunEvent> {
         std::mem::take(&mut self.state.outbox)
     }

@@ -24,10 +24,10 @@ const MOST_MISMATCHES: u32 = 1;
 /// How many calls in a row may come to nothing in a run with a budget, since their attempts were lost or failed at a price.
 const MOST_AGAIN: u32 = 5;
 
-/// From this part of the size on at which it is compacted, a conversation may be what a server refuses.
+/// The part of the size at which a conversation is compacted, from which on a server may reject it.
 const NEAR: u64 = 2;
 
-/// How many things that are left out a run tells.
+/// How many things that are left out a run reports.
 const MOST_LEFT_OUT: usize = 100;
 
 impl AgentMachine {
@@ -39,7 +39,7 @@ impl AgentMachine {
         if let Some(guarded) = &response.guarded {
             self.tell_guarded(GuardPoint::Output, guarded, None);
         }
-        // Nobody is shown what a person has to release.
+        // An answer that a person has to release is not shown before.
         let is_asked = matches!(end_of(&response), GuardEnd::Ask(_));
         let text = Some(response.message.text()).filter(|text| !text.is_empty() && !is_asked);
         self.spend(&response.usage, response.cost_usd);
@@ -120,7 +120,7 @@ impl AgentMachine {
         is_made
     }
 
-    /// Tells what was left out of the request and not told yet.
+    /// Reports what was left out of the request and not reported yet.
     fn tell_left_out(&mut self, left_out: &[String]) {
         let turn = self.state.turn;
         let room = MOST_LEFT_OUT.saturating_sub(self.state.left_out.len());
@@ -142,8 +142,8 @@ impl AgentMachine {
         self.give_up(FailureKind::MalformedAnswer, message, now);
     }
 
-    /// Whether a request that was refused may have been too long, in words that nobody knows: it is not far from where the
-    /// conversation is compacted anyway, and can be made smaller.
+    /// Returns whether a request that was rejected may have been too long, in words that are not known: the
+    /// conversation is not far from where it is compacted anyway, and can be made smaller.
     fn may_be_too_long(&self, failure: &StepFailure) -> bool {
         let policy = &self.state.agent.context;
         failure.kind == FailureKind::InvalidRequest
@@ -194,7 +194,7 @@ impl AgentMachine {
         let end = guarded.map(|guarded| guarded.end).unwrap_or_default();
         self.state.context.overflowed = false;
         self.state.doubt = None;
-        // What an answer that goes on said before is a part of it.
+        // What an answer that continues said before is a part of it.
         let is_silent = text.is_none() && self.state.context.continuations == 0;
         if text.is_some() && end.is_pass() {
             self.state.last_text = text;
@@ -282,7 +282,7 @@ impl AgentMachine {
         self.settle(now);
     }
 
-    /// The answer was cut at so many tokens, which is where the budget ended: it goes on if there is more.
+    /// The answer was cut at this number of tokens, which is where the budget ended: it continues if there is more.
     fn cut_at_budget(&mut self, most: u64, now: DateTime<Utc>) {
         match self.room() {
             Room::Short(shortage) => match &shortage.source {

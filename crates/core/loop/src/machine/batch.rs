@@ -181,7 +181,7 @@ impl AgentMachine {
         self.go_on(now);
     }
 
-    /// Goes on after a call of the turn has ended.
+    /// Continues after a call of the turn has ended.
     pub(crate) fn go_on(&mut self, now: DateTime<Utc>) {
         if self.state.ending.is_some() {
             self.end_if_left(now);
@@ -225,8 +225,8 @@ impl AgentMachine {
         }
     }
 
-    /// Takes up a state of which nobody knows what became of its calls in flight: those that may be made
-    /// again are, and the outcome of a write is unknown.
+    /// Takes up a state whose calls in flight have unknown ends: those that may be made again are, and the outcome of a
+    /// write is unknown.
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
         let is_held = self.state.budget.held.is_some();
         let is_made = self.state.in_flight.is_some();
@@ -267,7 +267,8 @@ impl AgentMachine {
         }
     }
 
-    /// Nobody knows what became of a call, its tool neither: a person is asked, or the model reads so.
+    /// Neither the engine nor the call's tool knows the outcome of the call: a person is asked, or the model reads that
+    /// it is unknown.
     pub(crate) fn outcome_unknown(&mut self, index: usize, message: &str, now: DateTime<Utc>) {
         if self.state.agent.on_unknown_outcome == OnUnknownOutcome::AskPerson {
             self.ask_about_outcome(index, message, now);
@@ -276,7 +277,7 @@ impl AgentMachine {
         }
     }
 
-    /// Ends the turn if every call is answered, and says so if only people are waited for.
+    /// Ends the turn if every call is answered, and reports it if only people are waited for.
     pub(crate) fn settle(&mut self, now: DateTime<Utc>) {
         self.answer_handoffs();
         // It is settled when nothing is in flight any more.
@@ -341,7 +342,7 @@ impl AgentMachine {
         self.finish_call(index, CallEvent::Answered, output, Some(kind), None);
     }
 
-    /// `reason` is all that the model reads of a call that no step answered. Nobody is asked about it any more.
+    /// `reason` is all that the model reads of a call that no step answered. Questions about the call are withdrawn.
     pub(crate) fn finish_call(
         &mut self,
         index: usize,

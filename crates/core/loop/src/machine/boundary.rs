@@ -42,7 +42,7 @@ impl AgentMachine {
         self.state.queued.push(message);
     }
 
-    /// Goes on to the next model call, unless a limit is met. If the run is handed over, is to adopt the current
+    /// Continues to the next model call, unless a limit is met. If the run is handed over, is to adopt the current
     /// definition, or has messages that guards have not seen, that is done first.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
         if self.ends_for_repeats(now) {
@@ -92,7 +92,7 @@ impl AgentMachine {
         }
     }
 
-    /// Why a limit of the cost is met that may not be: nobody knows. `None` if the cost is known.
+    /// Returns why the cost limit ends the run although the cost is unknown. `None` if the cost is known.
     fn unknown_cost(&self, limit: ExitReason) -> Option<RunError> {
         let state = &self.state;
         let most = state.agent.limits.cost_usd?;
@@ -208,7 +208,7 @@ impl AgentMachine {
         self.state.stage = Stage::ReviewContext;
     }
 
-    /// The conversation was looked at: the model is called, or another agent goes on.
+    /// The conversation was looked at: the model is called, or another agent continues.
     fn reviewed(&mut self, now: DateTime<Utc>) {
         if !self.hand_over_reviewed(now) {
             self.call_model(now);
@@ -274,7 +274,7 @@ impl AgentMachine {
         self.state.overdue = None;
         self.push_results();
         self.give_up_children();
-        // Nobody is asked or answered any more.
+        // No person is asked, and no run is answered, any more.
         self.state.budget.requests.clear();
         self.state.budget.to_tell.clear();
         self.state.budget.asks_person = false;

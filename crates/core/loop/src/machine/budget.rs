@@ -29,7 +29,7 @@ const PLENTY: u32 = 4;
 /// What an image takes at most, whatever its bytes.
 const MOST_OF_IMAGE: usize = 16_384;
 
-/// How much money is asked for at once at least, where nobody knows what a call costs.
+/// The least money that is asked for at once, where the cost of a call is unknown.
 const LEAST_MONEY: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 
 /// Whether there is room for a model call.
@@ -39,7 +39,7 @@ pub(crate) enum Room {
     Unbounded,
     /// It may take so much.
     For(Held),
-    /// There is none.
+    /// There is no room.
     Short(Shortage),
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Source {
     Above,
     /// A person, who may raise the limit.
     Limit,
-    /// Nobody, for this pool is used up.
+    /// No run, for this pool is used up.
     Pool(String),
 }
 
@@ -199,7 +199,7 @@ impl AgentMachine {
         };
         let spent = Amount {
             tokens: spent.usage.total(),
-            // Of what nobody knows the cost there is no more where money is bounded.
+            // Where the cost is unknown, nothing is left if money is bounded.
             cost_usd: spent.cost_usd.unwrap_or(Decimal::MAX),
         };
         let mut free = self.left_of(bounds.own);
@@ -387,12 +387,13 @@ impl CallSize {
         }
     }
 
-    /// What the call lacks where so much may be used, of which so much is given away, for an answer of so many tokens.
+    /// Returns what the call lacks for an answer of this number of tokens, where the bound may be used and the
+    /// committed part of it is given away.
     fn short_of(&self, bound: Allowance, committed: Amount, least: u64) -> Option<Lack> {
         let free = bound.without(committed);
         let (least, most) = (self.amount(least), self.amount(self.most));
         let has_tokens = free.tokens.is_none_or(|free| least.tokens <= free);
-        // Where nobody knows what a call costs, it is made as long as there is money.
+        // Where the cost of a call is unknown, the call is made as long as there is money.
         let has_money = free
             .cost_usd
             .is_none_or(|free| least.cost_usd <= free && (self.rate.is_some() || !free.is_zero()));

@@ -10,7 +10,7 @@ pub(crate) enum CallEvent {
     Guarded,
     /// A person put in other arguments, at which guards and hooks are to look.
     Edited,
-    /// It may be made: the policy says so, or a person does or did.
+    /// The call may be made: the policy allows it, or a person does or did.
     Allowed,
     /// A person is asked about it in this way, once it is known what it would do.
     Doubted(Asking),
@@ -20,11 +20,12 @@ pub(crate) enum CallEvent {
     Started,
     /// The run that it asks for is there.
     Delegated,
-    /// Nobody waits for its step in flight any more, which is made again.
+    /// Nothing waits for its step in flight any more, and the step is made again.
     Left,
-    /// Nobody knows whether it took effect, and its tool may. The model reads this if the tool does not know either.
+    /// It is unknown whether the call took effect, and its tool may know. The model reads this if the tool does not
+    /// know either.
     Lost(String),
-    /// Its outcome is known, or it is known that nobody knows it.
+    /// Its outcome is known, or is known to be unknown.
     Answered(ToolResultBlock),
     /// It is not made, or nothing more is done about it.
     Refused(ToolResultBlock),
@@ -106,7 +107,7 @@ pub(crate) const fn is_unjudged(state: &CallState) -> bool {
     matches!(state, CallState::Unjudged)
 }
 
-/// Another run goes on for it.
+/// Another run continues for it.
 pub(crate) const fn is_delegated(state: &CallState) -> bool {
     matches!(state, CallState::Delegated)
 }
@@ -146,7 +147,7 @@ pub(crate) const fn is_waiting(state: &CallState) -> bool {
     is_open(state) && !is_running(state) && !is_delegated(state) && !is_unknown(state)
 }
 
-/// Goes on without a person.
+/// Continues without a person.
 pub(crate) const fn is_moving(state: &CallState) -> bool {
     is_open(state) && !matches!(state, CallState::Unjudged | CallState::Asked)
 }

@@ -12,7 +12,7 @@ impl AgentMachine {
         self.state.context.tokens.saturating_add(calibrated)
     }
 
-    /// The conversation is as large as somebody says who knows.
+    /// Sets the size of the conversation to a count that is known.
     pub(crate) fn count_context(&mut self, tokens: u64) {
         self.state.context.estimated = 0;
         self.state.context.uncounted_tools = 0;
@@ -29,8 +29,8 @@ impl AgentMachine {
 
     /// Takes up what the provider says of the conversation's size, and how far off the estimate was.
     ///
-    /// Only growth from one report to the next tells that: before the first report the size of the
-    /// instructions and tools is not known, and after a compaction nothing is.
+    /// Only growth from one report to the next shows that: before the first report the size of the instructions and
+    /// tools is not known, and after a compaction no size is.
     pub(crate) fn count_reported(&mut self, usage: &TokenUsage) {
         let estimated = self.state.context.estimated;
         let calibrated = self.state.context.calibration.apply(estimated);
@@ -47,7 +47,8 @@ impl AgentMachine {
         };
     }
 
-    /// Whether something may be said to the model: its last word is not an answer that it goes on with.
+    /// Returns whether a message may be added for the model: the last word of the model is not an answer that it
+    /// continues.
     pub(crate) fn takes_reminders(&self) -> bool {
         let last = self.messages().last();
         last.is_some_and(|message| message.role != Role::Assistant)
@@ -65,7 +66,7 @@ impl AgentMachine {
         self.hold_again();
         let tokens = self.tokens_with(estimate);
         if self.state.context.estimated == 0 {
-            // The conversation was just compacted: what it has grown by until the next report nobody knows.
+            // The conversation was just compacted: its growth until the next report is unknown.
             self.count_context(tokens);
         } else {
             self.estimate_context(tokens, estimate);

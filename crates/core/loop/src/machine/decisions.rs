@@ -10,8 +10,9 @@ use neuron_types::{
 
 use crate::{AgentMachine, MachineError};
 
-/// How many decisions about a ticket are looked at that came as raw signals. Whoever can send those could have any number of
-/// them verified otherwise. Decisions that came any other way are not counted, so that none of these closes a ticket to them.
+/// How many decisions about a ticket are looked at that came as raw signals. A sender of raw signals could otherwise
+/// cause any number of verifications. Decisions that came any other way are not counted, so that raw signals cannot
+/// close a ticket to them.
 const MOST_RAW: u32 = 20;
 
 /// How many decisions about one ticket wait to be verified at a time: more than are looked at as raw signals, so that these keep
@@ -184,7 +185,7 @@ impl AgentMachine {
         tickets.any(|open| open.verifying == Some(position))
     }
 
-    /// Nobody knows what became of the verifications in flight: they are made again.
+    /// The ends of the verifications in flight are unknown: they are made again.
     pub(crate) fn verify_again(&mut self) {
         for open in &mut self.state.tickets {
             open.verifying = None;
@@ -294,7 +295,7 @@ fn json_bytes(decision: &Decision) -> usize {
     serde_json::to_vec(decision).map_or(0, |json| json.len())
 }
 
-/// Checks whether the decision is of somebody who may make it.
+/// Checks whether the decision is of a person who may make it.
 fn check_who(
     open: &OpenTicket,
     decision: &Decision,
@@ -302,7 +303,7 @@ fn check_who(
 ) -> Result<(), String> {
     let ticket = &open.ticket;
     if ticket.kind == TicketKind::External && decision.verdict == Verdict::Complete {
-        // The token says that it comes from whoever the tool left the result to.
+        // The token shows that the decision comes from the party that the tool left the result to.
         return if verification.by_token || verification.verified {
             Ok(())
         } else {

@@ -7,10 +7,12 @@ use neuron_types::{
 use crate::AgentMachine;
 
 impl AgentMachine {
-    /// Why the call cannot be made with the arguments of a decision; `None` if it can be, or there are none.
+    /// Returns why the call cannot be made with the arguments of a decision; `None` if it can be, or the decision has
+    /// no arguments.
     ///
-    /// They have to fit the tool's schema, and the rules must not deny them. Where the rules put them to others than the
-    /// ticket is put to, or to more people, whoever decides about the ticket does not decide about them.
+    /// The arguments have to fit the tool's schema, and the rules must not deny them. Where the rules put such
+    /// arguments to other approvers than the ticket, or to more approvers, a decider of the ticket does not decide
+    /// about the arguments.
     pub(crate) fn refused_edit(&self, decision: &Decision) -> Option<String> {
         let args = decision.args.as_ref()?;
         let mut tickets = self.state.tickets.iter();

@@ -5,9 +5,9 @@ use neuron_types::{ASK_PERSON, CallState, ContentItem, FIND_TOOLS, PendingCall};
 use crate::AgentMachine;
 
 impl AgentMachine {
-    /// Takes the result that completes the run as its output, where the agent says that one does. Returns whether there is
-    /// one: a call of the turn was made and has not failed. What a person answers is no result of a tool, nor is what tools were
-    /// found, and a run that is handed over goes on.
+    /// Takes the result that completes the run as its output, where the agent has such a result. Returns whether there
+    /// is one: a call of the turn was made and has not failed. A person's answer is no result of a tool, nor is a list
+    /// of tools that were found, and a run that is handed over continues.
     pub(crate) fn takes_first_result(&mut self) -> bool {
         if !self.state.agent.stop_on_first_tool || self.state.handover.is_some() {
             return false;

@@ -21,11 +21,11 @@ const GUARDING: Duration = Duration::from_secs(300);
 /// How many answers in a row may be blocked, each followed by another try.
 const MOST_BLOCKED: u32 = 1;
 
-/// How much of a text a person reads who is asked whether it goes on, in characters.
+/// How much of a text is shown to the person who is asked whether it may pass, in characters.
 const MOST_SHOWN: usize = 4_000;
 
 impl AgentMachine {
-    /// Adds what somebody outside of the run says: guards look at it before the model reads it.
+    /// Adds a message from outside of the run: guards look at it before the model reads it.
     pub(crate) fn push_said(&mut self, message: Message) {
         if self.guards_input() {
             self.state.unguarded = self.state.unguarded.saturating_add(1);
@@ -309,7 +309,8 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the run goes on with an answer that it would end with. If not, what it does instead is done.
+    /// Returns whether the run continues with an answer that it would end with. If not, the method has done what the
+    /// run does instead.
     pub(crate) fn passes_guards(&mut self, end: GuardEnd, now: DateTime<Utc>) -> bool {
         match end {
             GuardEnd::Pass => return true,
@@ -323,7 +324,7 @@ impl AgentMachine {
         false
     }
 
-    /// The answer does not go on: asks once more, then ends the run.
+    /// The answer does not pass: asks once more, then ends the run.
     fn block_answer(&mut self, reason: &str, now: DateTime<Utc>) {
         self.state.mismatches = self.state.mismatches.saturating_add(1);
         if self.state.mismatches > MOST_BLOCKED {

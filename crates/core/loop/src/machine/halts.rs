@@ -27,7 +27,8 @@ impl AgentMachine {
         }
     }
 
-    /// Whether a person is asked about such a failure. What somebody decided already is no failure to mend.
+    /// Returns whether a person is asked about such a failure. A failure that a person decided on already cannot be
+    /// repaired.
     pub(crate) fn asks_about(&self, kind: FailureKind) -> bool {
         self.state.agent.on_failure == OnHalt::Ask
             && !matches!(
@@ -54,14 +55,14 @@ impl AgentMachine {
         }
     }
 
-    /// Nothing goes on until a person decides.
+    /// Nothing continues until a person decides.
     pub(crate) fn halt(&mut self, reason: HaltReason, now: DateTime<Utc>) {
         if self.state.halt.is_some() {
             // What a person is asked already has to be decided first.
             return;
         }
         if let Some(lease) = &mut self.state.budget.lease {
-            // When it goes on, it asks again for what it needs then.
+            // When the run continues, it asks again for what it needs then.
             lease.is_waiting = false;
         }
         self.state.halts = self.state.halts.saturating_add(1);
@@ -218,7 +219,8 @@ impl AgentMachine {
         }
     }
 
-    /// What is granted of a budget to runs that are open, and how much more it takes to go on, in words.
+    /// Returns, in words, what is granted of a budget to runs that are open, and how much more the run needs to
+    /// continue.
     fn more_of<T: Display + PartialOrd + Default + Copy>(
         &self,
         more: Option<T>,
@@ -239,7 +241,7 @@ impl AgentMachine {
         text
     }
 
-    /// The run waits for people, and says so once.
+    /// The run waits for people, and reports that once.
     pub(crate) fn wait_for_people(&mut self, now: DateTime<Utc>) {
         if self.state.waiting_since.is_none() {
             self.state.waiting_since = Some(now);
@@ -256,7 +258,7 @@ impl AgentMachine {
         Some(halt)
     }
 
-    /// What a person was asked about is so no more: the run goes on.
+    /// What a person was asked about no longer holds: the run continues.
     pub(crate) fn withdraw_halt(&mut self, now: DateTime<Utc>) {
         if let Some(Halt { ticket, .. }) = self.state.halt.take() {
             self.close_ticket(&ticket);
@@ -266,7 +268,7 @@ impl AgentMachine {
         }
     }
 
-    /// Goes on as a person chose.
+    /// Continues as a person chose.
     pub(crate) fn go_on_as_chosen(&mut self, halt: Halt, choice: Option<&str>, now: DateTime<Utc>) {
         let chosen = choice.unwrap_or_default();
         let of_guard = || Choice::parse(TicketKind::Guard, chosen).ok();
@@ -342,7 +344,7 @@ impl AgentMachine {
         self.state.turns_again = self.state.turns_again.saturating_add(1);
     }
 
-    /// Goes on where the run was when a limit was reached.
+    /// Continues where the run was when a limit was reached.
     fn resume_halted(&mut self, now: DateTime<Utc>) {
         match self.state.stage {
             Stage::ReviewContext | Stage::GuardInput => self.begin_turn(now),
@@ -366,7 +368,7 @@ impl AgentMachine {
         }
     }
 
-    /// Nobody decided in time.
+    /// No person decided in time.
     pub(crate) fn lapse_halt(&mut self, halt: Halt, now: DateTime<Utc>) {
         let is_limit = matches!(halt.reason, HaltReason::Limit(_));
         // A run that is to fail for want of a decision does so at a limit, too.

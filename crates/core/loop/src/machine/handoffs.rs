@@ -1,4 +1,4 @@
-//! Handing the run over: the same run goes on as another agent.
+//! Handing the run over: the same run continues as another agent.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
@@ -71,7 +71,8 @@ impl AgentMachine {
         handed.map_or(&self.state.agent.name, |handed| &handed.began_as)
     }
 
-    /// It is known which definition the run goes on with as another agent, or why there is none.
+    /// The definition with which the run continues as another agent is known, or the reason why there is no such
+    /// definition.
     pub(crate) fn handover_found(
         &mut self,
         handover: Handover,
@@ -148,7 +149,7 @@ impl AgentMachine {
     fn hand_over(&mut self, mut agent: AgentSpec, handover: &Handover, now: DateTime<Utc>) {
         let from = self.state.agent.name.clone();
         let to = agent.name.clone();
-        // Never the other way: no worker without approvers has a run take what nobody signed.
+        // Never the other way: no worker without approvers makes a run take unsigned decisions.
         self.state.lineage.signed |= agent.signed;
         let definition = agent.fingerprint();
         let raised = std::mem::take(&mut self.state.raised);

@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl AgentMachine {
-    /// The steps of the turn that start now but its model call: verifications, questions for outcomes, previews, calls.
-    /// Nothing but decisions is looked at while nothing goes on until a person decides.
+    /// Returns the steps of the turn that start now, except its model call: verifications, questions for outcomes,
+    /// previews, calls. While nothing continues until a person decides, only decisions are looked at.
     pub(crate) fn starting(&self) -> Vec<Step> {
         let mut positions = self.next_own_call()..;
         let verifications = self.verifiable().zip(positions.by_ref());
@@ -138,7 +138,8 @@ impl AgentMachine {
         }
     }
 
-    /// Nobody waits for the model's call any more, or for what finds a definition: it is made again if the run goes on.
+    /// Nothing waits for the model's call any more, or for the step that finds a definition: that step is made again if
+    /// the run continues.
     pub(crate) fn leave_answer(&mut self) {
         if self.state.in_flight.take().is_some() {
             self.charge_call();
@@ -161,7 +162,7 @@ impl AgentMachine {
         }
     }
 
-    /// Tells that a call is made, if it is what started.
+    /// Reports that a call is made, if it is what started.
     fn tell_called(&mut self, index: usize) {
         let slot = self.state.calls.get(index);
         if let Some(PendingCall { call, .. }) = slot.filter(|slot| is_running(&slot.state)) {
@@ -175,9 +176,9 @@ impl AgentMachine {
         }
     }
 
-    /// Whether anybody still wants to know what the step in flight at this position of the turn comes to: it is a call, the run
-    /// waits for it as a whole, a ticket is open that it verifies a decision about, somebody is to be asked about the call that
-    /// it previews, or the outcome that it asks for is unknown.
+    /// Returns whether the result of the step in flight at this position of the turn is still needed: the step is a
+    /// call, the run waits for it as a whole, it verifies a decision about an open ticket, it previews a call that a
+    /// person is to be asked about, or the outcome that it asks for is unknown.
     #[must_use]
     pub fn wants(&self, position: u32) -> bool {
         self.purpose_of(position).is_some()
@@ -306,7 +307,7 @@ enum Purpose {
     Call(usize, CallState),
 }
 
-/// What the person reads who is asked about a call of which nobody could find out what it would do.
+/// Returns what a person reads who is asked about a call whose effect could not be previewed.
 fn unseen(failure: &StepFailure) -> Preview {
     Preview {
         text: Some(format!(

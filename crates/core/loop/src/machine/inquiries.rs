@@ -77,7 +77,7 @@ impl AgentMachine {
     }
 }
 
-/// Whether somebody who saw the outcome ends the run.
+/// Returns whether a person who saw the outcome ends the run.
 const fn is_verdict(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Guardrail | FailureKind::Terminated)
 }

@@ -131,7 +131,8 @@ impl AgentMachine {
         }
     }
 
-    /// Puts something aside for the judges of a call, if there is room. If not, they say that there is none.
+    /// Puts something aside for the judges of a call, if there is room. If not, the judges report that there is no
+    /// room.
     pub(crate) fn hold_for_call(&mut self, index: usize) {
         let Some(slot) = self.state.calls.get(index) else {
             return;

@@ -41,7 +41,7 @@ impl AgentMachine {
         }
     }
 
-    /// Nobody knows whether a write took effect: a person is asked.
+    /// It is unknown whether a write took effect: a person is asked.
     pub(crate) fn ask_about_outcome(&mut self, index: usize, message: &str, now: DateTime<Utc>) {
         let kind = TicketKind::UnknownOutcome;
         let reason = "nobody knows whether the call took effect";

@@ -109,7 +109,7 @@ impl AgentMachine {
         });
     }
 
-    /// Takes what another run is to be told next, and the step that tells it.
+    /// Takes the next message to another run, and the step that sends it.
     pub(crate) fn next_to_tell(&mut self) -> Option<(RunId, Step)> {
         let is_over = matches!(self.state.stage, Stage::Ended(_));
         let to_tell = &mut self.state.budget.to_tell;
@@ -124,7 +124,8 @@ impl AgentMachine {
         Some((run, step))
     }
 
-    /// Another run could not be told something: it is not there any more. How it ended may be on its way, if it is one below.
+    /// A message could not be delivered to another run: that run is not there any more. Its end may be on its way, if
+    /// it is a run below.
     pub(crate) fn not_told(&mut self, run: &RunId, now: DateTime<Utc>) {
         let parent = self.state.tree.parent.as_ref();
         if parent.is_some_and(|parent| parent.run == *run) {
@@ -175,7 +176,7 @@ impl AgentMachine {
             pools: Some(pools),
         };
         self.child_ended(&end, now);
-        // If it is there after all, it does not go on beside one that is started in its place.
+        // If the run is there after all, it does not continue beside one that is started in its place.
         let cancel = RunSignal::cancel(run.clone(), "the run that started it heard nothing of it");
         self.state.budget.to_tell.push(cancel);
     }
@@ -218,7 +219,7 @@ impl AgentMachine {
         }
     }
 
-    /// Tells a run below what it may use in all.
+    /// Sends a run below what it may use in all.
     fn answer_lease(&mut self, request: &LeaseRequest, refused: Option<String>) {
         let Some(child) = self.child(&request.run) else {
             return;
@@ -238,7 +239,8 @@ impl AgentMachine {
         self.serve_unless(None, now);
     }
 
-    /// As [`serve`](Self::serve). The run above has just refused more for this run below, for this reason, if it has.
+    /// As [`serve`](Self::serve). The run above has just rejected a request of this run below for more, for this
+    /// reason, if it has.
     fn serve_unless(&mut self, refused: Option<(&RunId, &str)>, now: DateTime<Utc>) {
         for request in std::mem::take(&mut self.state.budget.requests) {
             let open = u32::try_from(self.state.tree.children.len()).unwrap_or(u32::MAX);
@@ -289,7 +291,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether a person can be asked now, so that nothing goes on before they decide.
+    /// Returns whether a person can be asked now, so that nothing continues before they decide.
     fn may_halt(&self) -> bool {
         let is_between = matches!(self.state.stage, Stage::Tools) || self.waits_for_children();
         is_between && self.state.halt.is_none() && self.state.overdue.is_none()
@@ -382,7 +384,7 @@ impl AgentMachine {
         }
     }
 
-    /// Goes on with the model call that waited for more.
+    /// Continues with the model call that waited for more.
     fn take_grant(&mut self, refused: Option<String>, now: DateTime<Utc>) {
         match (refused, self.next_room()) {
             (Some(reason), Room::Short(shortage)) if shortage.source == Source::Above => {
@@ -479,7 +481,7 @@ impl AgentMachine {
         self.free().part(starting.saturating_add(1))
     }
 
-    /// What a run below is told when it starts with this part of the budget.
+    /// Returns the lease that a run below gets when it starts with this part of the budget.
     pub(crate) fn lease_of(&self, leased: &Pooled<Amount>) -> neuron_types::Lease {
         neuron_types::Lease {
             granted: self.bounds().bounding(leased),
@@ -520,7 +522,7 @@ fn own_due_at(lease: &Leased) -> Option<DateTime<Utc>> {
     }
 }
 
-/// A run looks at a child of which it has not heard for a whole lease, and gives it up half a lease later.
+/// A run looks at a child that has been silent for a whole lease, and gives it up half a lease later.
 fn child_due_at(child: &Child, within: Duration) -> Option<DateTime<Utc>> {
     match child.looked_at {
         Some(looked) => after(looked, Some(within / 2)),
@@ -528,7 +530,7 @@ fn child_due_at(child: &Child, within: Duration) -> Option<DateTime<Utc>> {
     }
 }
 
-/// Whether nobody was there to look when it was time: then it is looked once more, and nobody is given up.
+/// Returns whether no worker was there to look when it was time: then the run looks once more, and gives up no child.
 fn is_late(due: Option<DateTime<Utc>>, within: Duration, now: DateTime<Utc>) -> bool {
     due.and_then(|due| after(due, Some(within / 4)))
         .is_some_and(|late| late <= now)

@@ -43,10 +43,10 @@ impl Ahead {
 impl AgentMachine {
     /// The calls of the turn in their order, but for those that wait for others before them.
     ///
-    /// Reads of a turn go on together. A write begins when every call before it has ended, and a read when every write
-    /// before it has, so that each call finds what the calls before it left behind and nothing else. A call that waits for
-    /// a person or for a result from elsewhere may wait for days: it holds no other one back, and begins at once when it
-    /// is approved. From then on those behind it that have not begun wait for it.
+    /// Reads of a turn run together. A write begins when every call before it has ended, and a read when every write
+    /// before it has, so that each call finds what the calls before it left behind and nothing else. A call that waits
+    /// for a person or for a result from elsewhere may wait for days: it holds no other call back, and begins at once
+    /// when it is approved. From then on the calls behind it that have not begun wait for it.
     ///
     /// What a call would do is found out by a read in its place.
     pub(crate) fn unheld(&self) -> impl Iterator<Item = &PendingCall> {
@@ -55,7 +55,7 @@ impl AgentMachine {
             let kind = self.kind_of(slot);
             let is_held = match &slot.state {
                 CallState::Unseen(_) => ahead.holds(Kind::Read),
-                // Somebody was asked about it, and said that it be made.
+                // A person was asked about the call, and approved it.
                 CallState::Ready if slot.tickets > 0 => false,
                 _ => ahead.holds(kind),
             };

@@ -52,8 +52,9 @@ impl AgentMachine {
         }
     }
 
-    /// A call was not made, since whoever makes it asks about it, and no decision that it brought along counts for them. It
-    /// is asked about as they say: not of what people decided before, if that is what does not count.
+    /// A call was not made, since its executor asks about it, and no decision that the call brought along counts for
+    /// the executor. The run asks in the executor's words: not of what people decided before, if that is what does not
+    /// count.
     pub(crate) fn not_approved(&mut self, index: usize, failure: StepFailure, now: DateTime<Utc>) {
         let asking = match failure.asking {
             Some(asking) => *asking,
@@ -78,7 +79,7 @@ impl AgentMachine {
         counts.then(|| (slot.call.id.clone(), known.clone()))
     }
 
-    /// Closes a ticket with the decision that it takes, and goes on with its call.
+    /// Closes a ticket with the decision that it takes, and continues with its call.
     pub(crate) fn settle_ticket(
         &mut self,
         decision: Decision,

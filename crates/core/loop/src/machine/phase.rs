@@ -1,4 +1,4 @@
-//! Where a run stands: what comes next, and what it is told then.
+//! Where a run stands: what comes next, and what it observes then.
 
 use neuron_types::Stage;
 
@@ -15,7 +15,7 @@ pub(crate) enum Phase {
     Adopting,
     /// Guards look at the newest messages.
     Guarding,
-    /// The size of the conversation is looked at, which has to shrink if the model refused it.
+    /// The size of the conversation is looked at. The conversation has to shrink if the model rejected it.
     Reviewing { required: bool },
     /// The model is called.
     Calling,
@@ -25,14 +25,14 @@ pub(crate) enum Phase {
     Judging,
     /// The calls in flight are being left.
     Leaving,
-    /// Steps of the turn, or verifications while nothing else goes on, can start.
+    /// Steps of the turn, or verifications while nothing else continues, can start.
     Starting,
     /// No step can start before something is observed.
     Waiting,
 }
 
 impl Phase {
-    /// The table: whether a run that stands here can be told this.
+    /// The table: whether a run that stands here accepts this observation.
     const fn accepts(self, observation: &Observation) -> bool {
         use Observation as O;
         match (self, observation) {
@@ -125,7 +125,8 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the run can be told this. That its time is over it is told only while it has such a time.
+    /// Returns whether the run accepts this observation. It accepts that its time is over only while it has such a
+    /// time.
     pub(crate) fn accepts(&self, observation: &Observation) -> bool {
         let is_about_time = matches!(observation, Observation::TimeOver { .. });
         self.phase().accepts(observation) && (!is_about_time || self.clock().is_some())

@@ -11,8 +11,8 @@ use crate::AgentMachine;
 const NAME: &str = "repeats";
 
 impl AgentMachine {
-    /// Notes what a call came to, and says to the model that it was the same before. A run that does it twice as often goes
-    /// on no further by itself, if its agent says so.
+    /// Notes the result of a call, and adds for the model that it was the same before. A run that repeats itself twice
+    /// as often does not continue by itself, if its agent is set so.
     pub(crate) fn note_repeat(&mut self, index: usize) {
         let Some(most) = self.state.agent.max_repeats.filter(|most| *most > 0) else {
             return;
@@ -67,7 +67,7 @@ impl AgentMachine {
         true
     }
 
-    /// A person has the run go on that repeats itself.
+    /// A person makes a run continue that repeats itself.
     pub(crate) fn forget_repeats(&mut self) {
         self.state.repeated = Default::default();
     }

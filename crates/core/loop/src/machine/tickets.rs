@@ -113,7 +113,7 @@ impl AgentMachine {
         self.emit(RunEvent::ApprovalRequested { turn, ticket });
     }
 
-    /// When the first ticket lapses that nobody has decided about. One whose decision is being verified waits for that.
+    /// Returns when the first undecided ticket lapses. A ticket whose decision is being verified waits for that.
     pub(crate) fn first_expiry(&self) -> Option<DateTime<Utc>> {
         let undecided = self
             .state

@@ -111,7 +111,8 @@ impl AgentMachine {
         }
     }
 
-    /// Nothing is in flight any more, and the time is over. Calls that were dropped are made again if the run goes on.
+    /// Nothing is in flight any more, and the time is over. Calls that were dropped are made again if the run
+    /// continues.
     pub(crate) fn left_overdue(&mut self, limit: ExitReason, now: DateTime<Utc>) {
         if self.asks_about_limits() {
             self.verify_again();

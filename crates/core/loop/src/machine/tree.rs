@@ -1,4 +1,4 @@
-//! The runs that a run starts: what they are given, how many there may be, and what their ends come to.
+//! The runs that a run starts: what they are given, how many there may be, and what becomes of their ends.
 
 use std::time::Duration;
 
@@ -84,7 +84,8 @@ impl AgentMachine {
         Some(self.to_another(effect, slot.position))
     }
 
-    /// The step at this position by which another run is started or told something: what was done once more is done once.
+    /// Returns the step at this position that starts another run or sends it a message: a repeated step takes effect
+    /// once.
     pub(crate) fn to_another(&self, effect: Effect, position: u32) -> Step {
         let options = ActivityOptions {
             effects: ToolEffects::Idempotent,
@@ -215,7 +216,7 @@ impl AgentMachine {
         self.go_on(now);
     }
 
-    /// The run that a call asks for could not be started: there is none.
+    /// The run that a call asks for could not be started and does not exist.
     pub(crate) fn child_is_not_there(
         &mut self,
         index: usize,
@@ -245,7 +246,7 @@ impl AgentMachine {
     pub(crate) fn child_ended(&mut self, end: &ChildEnd, now: DateTime<Utc>) {
         let Some(index) = self.state.tree.child_of(end) else {
             if self.state.tree.was_child(&end.run, end.key) {
-                // A run whose process was lost while it said so says it again.
+                // A run whose process was lost at this point reports it again.
                 return;
             }
             let reason = format!(
@@ -293,13 +294,14 @@ impl AgentMachine {
         }
     }
 
-    /// What a run below costs of which nobody learns what it used, beside what it is charged.
+    /// Returns the cost of a run below whose usage is not learned, beside what it is charged.
     pub(crate) fn cost_of_lost(&self) -> Option<Decimal> {
         let is_priced = self.bound().cost_usd.is_some();
         is_priced.then_some(Decimal::ZERO)
     }
 
-    /// The run ends before these that it started: nobody here learns what they used, so it is charged what they may.
+    /// The run ends before the runs that it started: their usage is not learned here, so each is charged what it may
+    /// use.
     pub(crate) fn give_up_children(&mut self) {
         let cost_usd = self.cost_of_lost();
         let RunState { tree, budget, .. } = &mut self.state;
@@ -357,7 +359,7 @@ impl AgentMachine {
     }
 }
 
-/// What the model reads of a run that has ended: its answer, or why there is none.
+/// Returns what the model reads of a run that has ended: its answer, or why it has no answer.
 fn answer(child: &Child, end: &ChildEnd) -> Result<String, String> {
     let said = end.output.clone().unwrap_or_default();
     if end.exit_reason == ExitReason::Complete {

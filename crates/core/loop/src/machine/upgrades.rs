@@ -13,11 +13,11 @@ use crate::AgentMachine;
 /// How long one attempt to find a definition may take.
 const FINDING: Duration = Duration::from_secs(30);
 
-/// How long it is looked for where looking fails. The run goes on without it then.
+/// How long the run looks for a definition while looking fails. After this time the run continues without it.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 impl AgentMachine {
-    /// Somebody wishes that the run adopts the current definition: it does so before its next turn.
+    /// The run is asked to adopt the current definition: it does so before its next turn.
     pub(crate) fn upgrade_arrived(&mut self, request: UpgradeRequest) {
         if self.state.scope != 0 {
             self.ignore_upgrade(
@@ -57,7 +57,7 @@ impl AgentMachine {
         self.state.own_calls = self.state.own_calls.saturating_add(1);
     }
 
-    /// The current definition is known, or why not: the run goes on with its next turn.
+    /// The current definition is known, or why not: the run continues with its next turn.
     pub(crate) fn definition_found(
         &mut self,
         found: Result<CurrentDefinition, StepFailure>,
@@ -71,7 +71,7 @@ impl AgentMachine {
             None => self.state.upgrade.take(),
         };
         let found = match found {
-            // Somebody who saw what happened before ends the run.
+            // A person who saw what happened before ends the run.
             Err(failure)
                 if matches!(
                     failure.kind,
@@ -100,9 +100,9 @@ impl AgentMachine {
         self.go_on_with_turn(now);
     }
 
-    /// Goes on with the next turn after a definition was looked for.
+    /// Continues with the next turn after a definition was looked for.
     pub(crate) fn go_on_with_turn(&mut self, now: DateTime<Utc>) {
-        // What came meanwhile is read with the next call too, unless the model goes on with its own answer.
+        // Messages that came meanwhile are read with the next call too, unless the model continues its own answer.
         if self.takes_reminders() {
             for message in std::mem::take(&mut self.state.queued) {
                 self.push_said(Message::user(message.text));
@@ -126,7 +126,7 @@ impl AgentMachine {
         });
         adopted.map(|agent| {
             let mut agent = agent.attenuated(&self.state.agent.bounds);
-            // Runs that are open may go on with pools that the other definition does not know.
+            // Runs that are open may continue with pools that the other definition does not know.
             for (pool, allowance) in &self.state.agent.pools {
                 agent.pools.entry(pool.clone()).or_insert(*allowance);
             }
@@ -140,7 +140,7 @@ impl AgentMachine {
     fn adopt(&mut self, mut agent: AgentSpec, by: Option<String>, now: DateTime<Utc>) {
         let (from, to) = (self.state.definition.clone(), agent.fingerprint());
         let turn = self.state.turn;
-        // Never the other way: no worker without approvers has a run take what nobody signed.
+        // Never the other way: no worker without approvers makes a run take unsigned decisions.
         self.state.lineage.signed |= agent.signed;
         let signed = self.state.lineage.signed;
         // Prices change without the definition.

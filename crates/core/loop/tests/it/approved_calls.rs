@@ -1,4 +1,4 @@
-//! Calls that whoever makes them asks about, and what people decided that goes along with them.
+//! Calls that the executor asks about, and the decisions that go along with them.
 
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
@@ -16,7 +16,7 @@ use crate::{
     tickets::{by, only, refusals, result, signed},
 };
 
-/// A machine whose only call somebody approved for the rest of the run, with the ticket and the decision.
+/// A machine whose only call a person approved for the rest of the run, with the ticket and the decision.
 fn always_approved() -> (AgentMachine, Ticket, Decision) {
     let mut machine = answered(agent(), one_call("push"));
     authorize(&mut machine, vec![ask()]);
@@ -29,7 +29,7 @@ fn always_approved() -> (AgentMachine, Ticket, Decision) {
     (machine, ticket, always)
 }
 
-/// What the executor says that is not to make a call without somebody's decision.
+/// Returns the failure of an executor that does not make a call without a person's decision.
 fn not_approved(reason: &str, from: Option<&str>) -> StepFailure {
     StepFailure::not_approved(Asking {
         from: from.map(Into::into),

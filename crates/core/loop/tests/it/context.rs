@@ -10,7 +10,7 @@ use crate::{
     support::{agent, at, input, model_ended, one_call, says},
 };
 
-/// Reminds of the turn before each model call but the first, and keeps one message where it is told to.
+/// Reminds of the turn before each model call but the first, and keeps one message where the script asks for it.
 struct Remind {
     compacts: bool,
 }
@@ -133,7 +133,7 @@ fn estimates_are_corrected_by_what_the_provider_reports_of_the_same_messages() {
     let resumed: AgentMachine = serde_json::from_str(&state).unwrap();
     assert_eq!(resumed.tokens_with(1_000), 8_020 + 1_500);
 
-    // What is compacted has another size, which tells nothing either.
+    // A compacted conversation has another size, which shows nothing either.
     review(&mut machine, 10);
     answer(&mut machine, 400);
     assert_eq!(machine.tokens_with(1_000), 410 + 1_500);

@@ -64,7 +64,7 @@ fn transfers() -> CompletionResponse {
     calls(&[transfer()])
 }
 
-/// Executes a run of which another agent is defined as this, and returns the door that it went through.
+/// Executes a run for which this is the definition of another agent, and returns the door that it went through.
 fn ran(
     input: RunInput,
     other: Option<AgentSpec>,
@@ -91,7 +91,7 @@ fn handed(door: &TestDoor) -> Vec<(String, String, String)> {
     handed.collect()
 }
 
-/// What the model is told in its n-th call, counted from 1.
+/// Returns what the model reads in its n-th call, counted from 1.
 fn told(door: &TestDoor, call: usize) -> Vec<String> {
     let (request, _) = door.requests()[call - 1].clone();
     request.messages.iter().map(text_of).collect()
@@ -112,7 +112,7 @@ fn text_of(message: &Message) -> String {
     blocks.collect::<Vec<_>>().join("; ")
 }
 
-/// Has a model summarise all but the first message where it is told to, and keeps everything else.
+/// Has a model summarise all but the first message where the policy asks for it, and keeps everything else.
 #[derive(Default)]
 struct AsTold(ContextPolicy);
 

@@ -381,7 +381,7 @@ fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
     assert_eq!(exit(&machine), ExitReason::Failed);
 }
 
-/// A machine whose model refused a conversation of so many tokens, in words that nobody knows.
+/// A machine whose model rejected a conversation of this number of tokens, in words that are not known.
 fn refused_at(tokens: u64, status: u16) -> AgentMachine {
     let mut agent = agent();
     agent.context.rules = vec![ContextRule::SlidingWindow { keep: 1 }];
@@ -649,7 +649,7 @@ fn a_call_that_ends_the_run_has_the_others_left_first() {
     let failure = StepFailure::new(FailureKind::ToolInput, "never");
     machine.feed(answer(1, Err(failure)), at(3)).unwrap();
     assert_eq!(machine.next(), Action::LeaveCalls);
-    // A write is waited for, and what it came to is kept.
+    // A write is waited for, and its result is kept.
     machine
         .feed(answer(2, Ok(tool_text("pushed"))), at(4))
         .unwrap();

@@ -30,7 +30,7 @@ fn ordered() -> AgentSpec {
     spec
 }
 
-/// A machine whose model asked for calls of these tools, all of which are allowed.
+/// A machine whose model asked for calls of these tools, all of them allowed.
 fn allowed(spec: AgentSpec, tools: &[&str]) -> AgentMachine {
     let wanted: Vec<_> = tools.iter().map(|tool| (*tool, json!({}))).collect();
     let mut machine = answered(spec, calls(&wanted));
@@ -212,7 +212,7 @@ proptest! {
             prop_assert!(running.len() == 1 || running.iter().all(|position| is_read(*position)));
             // All that come before have begun.
             prop_assert_eq!(begun.iter().copied().max(), Some(u32::try_from(begun.len()).unwrap()));
-            // Each read that is next to those goes on beside them.
+            // Each read that is next to those runs beside them.
             let next = u32::try_from(begun.len()).unwrap() + 1;
             let has_next = usize::try_from(next).unwrap() <= tools.len();
             prop_assert!(!together || !has_next || !is_read(*first) || !is_read(next));

@@ -99,7 +99,7 @@ fn a_person_is_asked_when_it_is_known_what_the_call_would_do() {
     };
     assert_eq!(ticket.digest, ticket_digest(&ticket, None, None));
     assert_ne!(ticket.digest, ticket_digest(&other, None, None));
-    // Nothing tells that it was called.
+    // No event reports that it was called.
     let events = machine.take_events();
     assert!(
         !events

@@ -379,8 +379,8 @@ fn answered_id(block: &ContentBlock) -> Option<&str> {
     }
 }
 
-/// A step is in flight for a call in the states that say so and in no other, at a position of its own, and nothing happened
-/// to a call that does not.
+/// A step is in flight for a call in the states that have one and in no other, at a position of its own, and nothing
+/// happened to a call that has no step.
 fn assert_steps_fit(machine: &AgentMachine) {
     let state = machine.state();
     for slot in &state.calls {
@@ -462,7 +462,7 @@ proptest! {
                 break;
             }
             let observation = observation(&machine, choice);
-            // As whoever shows a run does: after the events of one observation.
+            // As a viewer of a run does: after the events of one observation.
             machine.feed(observation, now).unwrap();
             for event in machine.take_events() {
                 status.apply(&event, now);

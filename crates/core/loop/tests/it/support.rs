@@ -247,7 +247,7 @@ pub(crate) fn tickets(machine: &AgentMachine) -> Vec<Ticket> {
     machine.output(&"r".parse().unwrap(), "local").approvals
 }
 
-/// Has a decision verified and taken as of whoever it names.
+/// Has a decision verified and taken as a decision of the person whom it names.
 pub(crate) fn decide(machine: &mut AgentMachine, decision: Decision, seconds: i64) {
     let taken = VerifyOutcome::Taken(Verification::unverified(&decision));
     decide_as(machine, decision, taken, seconds);

@@ -62,7 +62,7 @@ fn form() -> Pending {
 fn asked_of_two(within: Option<Duration>, then: Option<&str>) -> AgentMachine {
     let mut machine = answered(agent(), one_call("push"));
     authorize(&mut machine, vec![ask()]);
-    // As a rule opens it that says so.
+    // As a rule opens it that asks for two approvers.
     let mut state = machine.state().clone();
     let open = &mut state.tickets[0];
     open.lifetime = within;
@@ -583,7 +583,7 @@ fn a_large_decision_that_comes_as_a_raw_signal_keeps_no_other_out_of_a_signed_ru
         let said = door.events().into_iter().any(
             |event| matches!(event, RunEvent::ApprovalRefused { reason, .. } if reason == expected),
         );
-        // It is what decides where nobody has to sign.
+        // The signal decides where no signature is required.
         assert_eq!((said, ended.is_ok()), (is_signed, !is_signed));
     }
 }

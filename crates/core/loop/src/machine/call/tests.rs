@@ -86,7 +86,7 @@ fn rows() -> BTreeSet<Row> {
     rows
 }
 
-/// An agent whose tool `push` does what these say, and that was told that `known` is approved.
+/// An agent whose tool `push` has these traits, and whose operator approved `known`.
 fn agent(previews: bool, outcomes: bool) -> AgentSpec {
     let push = ToolDefinition {
         name: "push".into(),
@@ -176,7 +176,7 @@ impl Script {
         self.0.feed(observation, DateTime::UNIX_EPOCH).unwrap();
     }
 
-    /// The policy says so about the call.
+    /// The policy decides this about the call.
     fn judged(mut self, decision: PermissionDecision) -> Self {
         self.feed(Observation::Authorized(vec![decision]));
         self
@@ -235,7 +235,7 @@ impl Script {
         self.feed(Observation::Cancelled { reason: None });
     }
 
-    /// Another process goes on with the run.
+    /// Another process continues with the run.
     fn taken_up(mut self) {
         self.0.take_up(DateTime::UNIX_EPOCH);
     }
@@ -328,7 +328,7 @@ fn every_row_of_the_table_is_reached_and_no_other() {
     };
     delegated().cancelled();
     delegated().answered();
-    // Another process goes on with a run whose child has ended meanwhile.
+    // Another process continues with a run whose child has ended meanwhile.
     let mut again = Script::new(delegating()).allowed().started();
     again.0.take_up(DateTime::UNIX_EPOCH);
     again.answered();

@@ -51,7 +51,7 @@ struct World {
     /// What the model counted of answers, and of attempts that reported what they used.
     reported: TokenUsage,
     reported_cost: Decimal,
-    /// What it counted of attempts that nobody learned of.
+    /// What the model counted of attempts whose results were lost.
     lost: Amount,
     /// What it counted of all that in the runs whose agents share a pool.
     pooled: Amount,
@@ -158,7 +158,7 @@ impl World {
 
     fn step_of(&mut self, id: &RunId) -> bool {
         if self.choices.is_one_in(251) && id.as_str() != "root" {
-            // Somebody ends it from outside.
+            // The run is ended from outside.
             self.runs.remove(id);
             self.killed.push(id.clone());
             return true;
@@ -168,7 +168,7 @@ impl World {
             return false;
         };
         if is_moved && run.going.is_empty() {
-            // It goes on in another process.
+            // The run continues in another process.
             let state = serde_json::to_string(&run.machine).unwrap();
             run.machine = serde_json::from_str(&state).unwrap();
             run.machine.take_up(self.now);
@@ -260,7 +260,7 @@ impl World {
         self.feed(id, observation);
     }
 
-    /// Tells the parent of a run how that ended, and cancels those below it.
+    /// Reports the end of a run to its parent, and cancels the runs below it.
     fn end(&mut self, id: &RunId) -> bool {
         let run = self.runs.get_mut(id).unwrap();
         if std::mem::replace(&mut run.is_told, true) {
@@ -547,7 +547,7 @@ impl World {
         )
     }
 
-    /// Goes on until nothing does, and returns what the first run came to.
+    /// Continues until nothing does, and returns the result of the first run.
     fn run(mut self) -> (Self, RunOutput) {
         for _ in 0..20_000 {
             if self.step() || self.decide() {
@@ -599,7 +599,7 @@ proptest! {
         }
         if asks {
             agent.on_limit = OnHalt::Ask;
-            // Of these nobody is asked in this test.
+            // No person is asked about these in this test.
             agent.limits.turns = None;
         }
         if let Some((tokens, cents)) = pool {
@@ -613,7 +613,8 @@ proptest! {
         let open = world.runs.values().filter(|run| run.machine.phase() != crate::machine::phase::Phase::Over);
         prop_assert_eq!(open.count(), 0, "runs are left");
         let (usage, cost_usd) = output.tree();
-        // Whoever ends before runs that it started does not learn what those used, though they may have ended by themselves.
+        // A run that ends before the runs that it started does not learn what those used, though they may have ended by
+        // themselves.
         let is_left = |run: &Run| {
             let exit_reason = run.machine.output(&root(), "test").exit_reason;
             exit_reason == Some(ExitReason::Cancelled) || !run.machine.state.tree.children.is_empty()
@@ -630,7 +631,7 @@ proptest! {
                 prop_assert_eq!(charged_to_pool, world.pooled.plus(left));
             }
         }
-        // Of what nobody learned of no less is charged than it was.
+        // For runs whose usage was not learned, the charge is no less than what they used.
         let charged = usage.total() + output.reserved.tokens;
         prop_assert!(tokens.is_none() || charged >= world.billed().tokens);
     }
@@ -694,7 +695,7 @@ fn tokens(tokens: u64) -> Allowance {
     }
 }
 
-/// Takes what a run has to tell others.
+/// Takes the messages that a run has for others.
 fn told(machine: &mut AgentMachine) -> Vec<RunSignal> {
     std::mem::take(&mut machine.state.budget.to_tell)
 }
