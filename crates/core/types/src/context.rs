@@ -26,9 +26,9 @@ pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
     ///
     /// # Errors
     ///
-    /// [`ContextError`] where it cannot be done; the run goes on with the conversation as it was, or ends
-    /// if the model has already refused that. With [`ContextError::StillTooLarge`] it goes on with what was
-    /// saved.
+    /// [`ContextError`] where the conversation cannot be compacted; the run continues with the conversation as it was,
+    /// or ends if the model has already rejected that. With [`ContextError::StillTooLarge`] the run continues with what
+    /// was saved.
     fn compact<M: ModelHandle>(
         &self,
         messages: Vec<Message>,
@@ -46,9 +46,9 @@ pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
 
     /// What the model is to be reminded of before its next call. Default is nothing.
     ///
-    /// It is asked before each model call, after the conversation was reviewed, unless the model goes on with
-    /// its own answer. `state.context.reminded` says how far the run was when it was asked last. It must be
-    /// pure: the same state has the same reminders.
+    /// The loop calls it before each model call, after the conversation was reviewed, unless the model continues its
+    /// own answer. `state.context.reminded` holds how far the run was at the last call. The method must be pure: the
+    /// same state has the same reminders.
     fn remind(&self, state: &RunState) -> Vec<String> {
         let _nothing_is_asked = state;
         Vec::new()
@@ -63,7 +63,7 @@ pub trait ModelHandle {
         request: CompletionRequest,
     ) -> impl Future<Output = Result<CompletionResponse, DurableError>>;
 
-    /// The size of the request that is to shrink. Default is that nobody knows more than the estimate says.
+    /// Returns the size of the request that is to shrink. Default is `None`: only the estimate is known.
     fn request_size(&self) -> Option<RequestSize> {
         None
     }

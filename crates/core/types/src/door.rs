@@ -21,9 +21,9 @@ use crate::{
 ///
 /// # One wait
 ///
-/// Effects and deadlines are [started](Self::start); they go on by themselves. [`next`](Self::next) waits for
-/// whatever comes first: the end of something that was started, or a signal. [`leave`](Self::leave) gives up
-/// what is no longer wanted. Everything else that waits is a provided method over these three.
+/// Effects and deadlines are [started](Self::start); they continue by themselves. [`next`](Self::next) waits for the
+/// first of two events: the end of something that was started, or a signal. [`leave`](Self::leave) gives up what is no
+/// longer wanted. Everything else that waits is a provided method over these three.
 ///
 /// # Contract
 ///
@@ -31,8 +31,8 @@ use crate::{
 /// 2. [`poll`](Self::poll) takes a signal that is already here and never parks. Signals are taken in the order
 ///    of arrival, whatever the order in which their names are asked for, each once, and none is lost that
 ///    arrived before anyone waited, or across segments.
-/// 3. What is started goes on while something else is awaited, whether or not anybody awaits it. Ends are
-///    observed in the order in which they were journaled, the same on every replay.
+/// 3. What is started continues while something else is awaited, whether or not the run awaits it. Ends are observed in
+///    the order in which they were journaled, the same on every replay.
 /// 4. Once a run is cancelled, [`next`](Self::next) and [`poll`](Self::poll) return
 ///    [`DurableError::Cancelled`], but for handles that have ended or were left: the end of a write that was
 ///    left is still observed. A cancel counts before an end that becomes known together with it. An effect that
@@ -45,9 +45,9 @@ use crate::{
 ///    `retry_after`.
 /// 7. A dropped future of this trait abandons its wait, and those of the provided methods leave what they
 ///    started: nothing is journaled for it.
-/// 8. A run that [continues as new](Self::continue_as_new) keeps its id, its status, its events and the
-///    signals that nobody has taken yet; [`uuid`](Self::uuid) never answers the same twice in it. It does so
-///    only with no effect in flight.
+/// 8. A run that [continues as new](Self::continue_as_new) keeps its id, its status, its events and the signals that
+///    were not taken yet; [`uuid`](Self::uuid) never answers the same twice in it. The run does so only with no effect
+///    in flight.
 /// 9. Hooks are notified of what the run [emits](Self::emit) before the first effect that is started behind it, and what
 ///    they say to it is about that effect.
 pub trait DurableContext {
@@ -65,31 +65,30 @@ pub trait DurableContext {
 
     /// Starts an effect or a deadline, and returns the handle by which its end is observed.
     ///
-    /// Never waits and never fails: what keeps an effect from being made is its end. A door may perform the
-    /// effect only while somebody waits for anything, and journals a write's start before the write is made.
+    /// Never waits and never fails: what keeps an effect from being made is its end. A door may perform the effect only
+    /// while the run waits for anything, and journals a write's start before the write is made.
     fn start(&self, what: Started) -> Handle;
 
     /// Gives up what was started, and returns whether its end will still be observed.
     ///
-    /// A read, an idempotent call and a model call are dropped at once, wherever they are, and a deadline is
-    /// withdrawn: `false`, and [`next`](Self::next) never names the handle again. That they have ended, and that
-    /// nobody has observed it, makes no difference. A write is asked to end early and has to be waited for, or has
-    /// ended and is still to be observed: `true`. A handle whose end was observed is `false`.
+    /// A read, an idempotent call and a model call are dropped at once, wherever they are, and a deadline is withdrawn:
+    /// `false`, and [`next`](Self::next) never names the handle again. This also holds if they have ended and the end
+    /// was not observed. A write is asked to end early and has to be waited for, or has ended and is still to be
+    /// observed: `true`. A handle whose end was observed is `false`.
     fn leave(&self, handle: Handle) -> bool;
 
     /// Waits for whatever comes first: the end of one of `handles`, or a signal of one of these names.
     ///
-    /// What has ended comes before what arrives, and ends come in the order in which they were journaled. A
-    /// deadline of no time has ended when it is started, unless the run is cancelled. What ends while nobody asks
-    /// for it is kept. A handle that was observed or dropped never comes again: waiting for nothing but such
-    /// handles, without signals, is an error.
+    /// What has ended comes before what arrives, and ends come in the order in which they were journaled. A deadline of
+    /// no time has ended when it is started, unless the run is cancelled. An end that is not waited for is kept. A
+    /// handle that was observed or dropped never comes again: waiting for nothing but such handles, without signals, is
+    /// an error.
     ///
     /// # Errors
     ///
-    /// [`DurableError::Cancelled`] unless each of `handles` has ended or was [left](Self::leave) and there is at
-    /// least one,
-    /// [`DurableError::Suspended`] if the run is to be put away until somebody resumes it, or what kept the
-    /// door from waiting.
+    /// [`DurableError::Cancelled`] unless each of `handles` has ended or was [left](Self::leave) and there is at least
+    /// one, [`DurableError::Suspended`] if the run is to be put away until it is resumed, or what kept the door from
+    /// waiting.
     fn next(
         &self,
         handles: &[Handle],
@@ -103,8 +102,8 @@ pub trait DurableContext {
     /// [`DurableError::Cancelled`], or what kept the door from looking.
     fn poll(&self, signals: &[&str]) -> impl Future<Output = Result<Option<Signal>, DurableError>>;
 
-    /// Returns whether the history has grown so long that the run should go on in another segment. Stable
-    /// under replay.
+    /// Returns whether the history has grown so long that the run should continue in another segment. Stable under
+    /// replay.
     ///
     /// It is asked between two observations, and not before the first of a segment.
     fn should_continue_as_new(&self) -> bool;
@@ -117,17 +116,17 @@ pub trait DurableContext {
         false
     }
 
-    /// Ends this segment; the run goes on from `state` in another one. Nothing may be in flight but deadlines, which
+    /// Ends this segment; the run continues from `state` in another one. Nothing may be in flight but deadlines, which
     /// end with their segment.
     ///
-    /// `Ok` means that the run goes on here: `true` if the door began the next segment in place, where deadlines are to be
-    /// started anew, `false` if it cannot carry a state of this size and the engine has room left.
+    /// `Ok` means that the run continues here: `true` if the door began the next segment in place, where deadlines are
+    /// to be started anew, `false` if the door cannot carry a state of this size and the engine has room left.
     ///
     /// # Errors
     ///
-    /// [`DurableError::ContinuedAsNew`] if the run goes on elsewhere: whoever runs it here returns at once.
-    /// [`DurableError::Step`] if the state is too large to be carried and the engine's limits are near: the
-    /// run ends with that failure, which says what to configure. Else what kept the door from it.
+    /// [`DurableError::ContinuedAsNew`] if the run continues elsewhere: the process that runs it here returns at once.
+    /// [`DurableError::Step`] if the state is too large to be carried and the engine's limits are near: the run ends
+    /// with that failure, which names what to configure. Else what kept the door from it.
     fn continue_as_new(&self, state: &RunState)
     -> impl Future<Output = Result<bool, DurableError>>;
 
@@ -224,8 +223,8 @@ pub trait DurableContext {
     /// # Errors
     ///
     /// [`DurableError::BadSignal`] if the payload is not a `T` (it is consumed all the same),
-    /// [`DurableError::Suspended`] if the run is to be put away until somebody resumes it,
-    /// [`DurableError::Cancelled`], or what kept the door from waiting.
+    /// [`DurableError::Suspended`] if the run is to be put away until it is resumed, [`DurableError::Cancelled`], or
+    /// what kept the door from waiting.
     fn wait_for_signal<T: DeserializeOwned + 'static>(
         &self,
         name: &str,
@@ -251,7 +250,7 @@ pub trait DurableContext {
     }
 }
 
-/// What a run can have going on beside itself.
+/// What a run can have open beside itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Started {
     /// An effect, whatever it is. A request to a model is cheap to keep while it is in flight.
@@ -305,7 +304,7 @@ pub enum Observed {
 /// How something that was started ended.
 #[derive(Debug)]
 pub enum End {
-    /// What an effect came to, or the failure of its last attempt.
+    /// The outcome of an effect, or the failure of its last attempt.
     Effect(Result<Outcome, StepFailure>),
     /// A deadline is over.
     Deadline,
@@ -343,7 +342,8 @@ pub struct Signal {
     pub name: String,
     /// What it carries.
     pub payload: Value,
-    /// It came past everything that looks at what it carries before a run does. Doors say so: a signal cannot.
+    /// Whether the signal bypassed everything that checks what it carries before a run does. Doors set this: a signal
+    /// cannot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raw: bool,
 }
@@ -359,7 +359,7 @@ impl Signal {
         }
     }
 
-    /// Returns it as one that nobody has looked at.
+    /// Returns the signal as one that was not checked.
     #[must_use]
     pub fn unlooked(mut self) -> Self {
         self.raw = true;
@@ -370,7 +370,7 @@ impl Signal {
     ///
     /// # Errors
     ///
-    /// [`DurableError::BadSignal`] if it is none.
+    /// [`DurableError::BadSignal`] if the payload does not have this type.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, DurableError> {
         let Self { name, payload, .. } = self;
         serde_json::from_value(payload).map_err(|source| DurableError::BadSignal { name, source })
@@ -414,13 +414,13 @@ impl<'a, D: DurableContext + ?Sized> Awaited<'a, D> {
     async fn end(mut self) -> Result<Observed, DurableError> {
         while let Some(handle) = self.handle {
             match self.door.next(&[handle], &[]).await {
-                // What it came to counts, but not that it was ended early.
+                // The result counts, but not that the effect was ended early.
                 Ok(Observed::Ended(_, End::Effect(Err(_)))) if self.cancelled.is_some() => {
                     self.handle = None;
                 }
                 Ok(observed) => {
                     self.handle = None;
-                    // A call may end as cancelled by itself, in a run that goes on.
+                    // A call may end as cancelled by itself, in a run that continues.
                     if observed.is_given_up()
                         && let Err(cancelled @ DurableError::Cancelled { .. }) =
                             self.door.poll(&[]).await
@@ -448,7 +448,7 @@ impl<D: DurableContext + ?Sized> Drop for Awaited<'_, D> {
     }
 }
 
-/// What an effect came to.
+/// Returns the outcome of an effect.
 fn outcome(observed: Observed) -> Result<Outcome, DurableError> {
     match observed {
         Observed::Ended(_, End::Effect(result)) => Ok(result?),

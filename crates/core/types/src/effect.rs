@@ -1,4 +1,4 @@
-//! What a run has done outside of its loop, and what that comes to.
+//! What a run does outside of its loop, and what results from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// One thing that is done outside of the loop, by an executor.
 ///
-/// Doors journal what it comes to, and know no kind from another: who adds one adds it here, to what the executor
+/// Doors journal the outcome, and do not distinguish the kinds: a new kind is added here, to what the executor
 /// performs, and to what asks for it. So all kinds are listed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,8 +32,8 @@ pub enum Effect {
     Verify(Box<VerifyRequest>),
     /// The current definition of an agent is looked for.
     Definition(DefinitionRequest),
-    /// A run begins: the definition of its agent is looked for, what it is given is checked, and the session that it goes
-    /// on with is handed out.
+    /// A run begins: the definition of its agent is looked for, what the run is given is checked, and the session with
+    /// which it continues is handed out.
     Begin(Box<BeginRequest>),
     /// Another run is started: a door does it. A run of this id that was started with the same is the one.
     Agent(Box<ChildRequest>),
@@ -41,7 +41,7 @@ pub enum Effect {
     Signal(Box<RunSignal>),
 }
 
-/// What an [`Effect`] comes to, of the same kind.
+/// The result of an [`Effect`], of the same kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -59,7 +59,7 @@ pub enum Outcome {
     Guard(GuardOutcome),
     /// Whose the decision is, or why it is not taken.
     Verify(VerifyOutcome),
-    /// The definition, or why there is none.
+    /// The definition, or why there is no definition.
     Definition(CurrentDefinition),
     /// What the run begins with.
     Begin(Box<Begun>),
@@ -117,7 +117,7 @@ impl EffectKind {
     }
 }
 
-/// What a step needs of whoever makes it.
+/// What a step needs of the executor that makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needed<'a> {
     /// The provider of this name; the only one there is where `None`.
@@ -126,7 +126,7 @@ pub enum Needed<'a> {
     Tool(&'a str),
     /// The definition of the agent of this name.
     Agent(&'a str),
-    /// An executor for the step's agent, and nothing that can be told beforehand.
+    /// An executor for the step's agent, and nothing else that is known beforehand.
     Executor,
 }
 
@@ -191,8 +191,8 @@ impl Effect {
         matches!(self, Self::Agent(_) | Self::Signal(_))
     }
 
-    /// Whether it tells another run something. It takes no time, and is done in a run that is cancelled or about to be put
-    /// away, too: so a run says that it has ended.
+    /// Returns whether the effect sends another run a message. Such an effect takes no time, and is also made in a run
+    /// that is cancelled or about to be put away: with it a run reports that it has ended.
     #[must_use]
     pub const fn is_signal(&self) -> bool {
         matches!(self, Self::Signal(_))

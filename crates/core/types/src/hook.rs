@@ -67,7 +67,7 @@ pub enum HookEvent<'a> {
 /// What a hook wants done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookAction {
-    /// Go on.
+    /// Continue.
     Continue,
     /// Do not call the tool; the model reads the reason as an error result. Answered to any event but
     /// [`HookEvent::PreToolExecution`] it means [`HookAction::Terminate`].

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// Whether a terminal obeys a character, or it turns the text around it: C0 and C1 controls, separators of lines and
-/// paragraphs, embeddings, overrides and isolates. Marks of a direction, which turn nothing but themselves and of which
-/// ordinary texts in some languages are full, are no such.
+/// Returns whether a terminal obeys a character, or the character turns the text around it: C0 and C1 controls,
+/// separators of lines and paragraphs, embeddings, overrides and isolates. Marks of a direction do not count: they turn
+/// nothing but themselves, and ordinary texts in some languages are full of them.
 ///
 /// # Examples
 ///

@@ -22,9 +22,10 @@ impl AgentSpec {
     /// Returns the definition for a run that another one has started whose children are held to these bounds: it does what
     /// this definition says and no more than each of them.
     ///
-    /// Tools that one of them lacks are taken away, and calls are judged by the rules of all: what one refuses is refused,
-    /// and what one asks a person about is asked about. The agents that it may start itself, or hand the run over to,
-    /// stay: what they do is held to these bounds, and to its own if it starts them.
+    /// Tools that one of the definitions lacks are taken away, and calls are judged by the rules of all: a call that
+    /// one set of rules rejects is rejected, and a call that one asks a person about is asked about. The agents that
+    /// this one may start itself, or hand the run over to, stay: what they do is held to these bounds, and to this
+    /// agent's own bounds if it starts them.
     ///
     /// The agents that take turns in a [workflow](Self::team) are held to the same. To hold a definition to the same bounds
     /// once more changes nothing.

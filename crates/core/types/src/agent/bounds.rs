@@ -14,7 +14,7 @@ pub struct Bounds {
     pub tools: BTreeSet<String>,
     /// Its rules. What people decided for the rest of its run is not among them: that was about its own calls.
     pub approvals: ApprovalRules,
-    /// What whoever started its run added to them.
+    /// What the caller who started its run added to them.
     #[serde(skip_serializing_if = "CallerRules::is_empty")]
     pub caller_rules: CallerRules,
 }

@@ -5,9 +5,9 @@ use std::{borrow::Cow, collections::BTreeSet};
 use crate::{AgentSpec, ApprovalRules, Bounds, CallPattern, CallerRules, FIND_TOOLS, SkillSpec};
 
 impl AgentSpec {
-    /// Returns what a run of this definition holds calls of this tool to, beside the agent's own rules: the bounds of the
-    /// runs that others start, and what whoever started it refuses or has asked about. Of each it is what is about this
-    /// tool, and none that says nothing of it.
+    /// Returns what a run of this definition holds calls of this tool to, beside the agent's own rules: the bounds of
+    /// the runs that others start, and the calls that the caller who started it denies or asks about. Of each bound,
+    /// only what is about this tool is returned, and no bound without rules for the tool.
     #[must_use]
     pub fn bounds_of_call(&self, tool: &str) -> Vec<Bounds> {
         let mut all: Vec<Bounds> = Vec::new();
@@ -46,7 +46,7 @@ impl Bounds {
         let approve = self.approvals.approve.iter();
         let tools: BTreeSet<String> = self.tools.get(tool).cloned().into_iter().collect();
         if tools.is_empty() {
-            // No rule changes that it is refused.
+            // No rule changes that the call is rejected.
             return Self::default();
         }
         Self {
@@ -64,7 +64,7 @@ impl Bounds {
         }
     }
 
-    /// Whether they may refuse a call of their tool, or have it asked about.
+    /// Returns whether the rules may reject a call of their tool, or ask about it.
     fn restricts(&self) -> bool {
         let (agent, caller) = (&self.approvals, &self.caller_rules);
         let asks = !agent.approve.is_empty() || !caller.ask.is_empty();

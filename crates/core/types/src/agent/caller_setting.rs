@@ -1,11 +1,11 @@
-//! What whoever starts a run may set beyond what narrows its agent.
+//! What the caller who starts a run may set beyond what narrows its agent.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that whoever starts a run may set only where the agent [says so](crate::AgentSpec::callers_may_set): it can
-/// let the run do more than its agent does.
+/// Something that the caller who starts a run may set only where the agent
+/// [allows it](crate::AgentSpec::callers_may_set): the setting can let the run do more than its agent does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -17,6 +17,6 @@ pub struct DefinitionRequest {
 pub enum CurrentDefinition {
     /// The definition.
     Here(Box<AgentSpec>),
-    /// There is none, for this reason.
+    /// There is no definition, for this reason.
     Missing(String),
 }

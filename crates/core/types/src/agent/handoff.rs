@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::ToolDefinition;
 
-/// An agent that runs of another one may be handed over to: what the model of those is told about it.
+/// An agent that runs of another one may be handed over to: what the model of those runs reads about it.
 ///
-/// The model calls a tool for it, [`transfer_to_NAME`](Self::tool_name). The same run goes on under the definition of that
-/// agent then, which the loop sees to: no executor is called.
+/// The model calls a tool for it, [`transfer_to_NAME`](Self::tool_name). The same run then continues under the
+/// definition of that agent. The loop does that: no executor is called.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Handoff {
@@ -71,7 +71,7 @@ impl Handoff {
         format!("{}{}", Self::PREFIX, self.name)
     }
 
-    /// Returns what the model is told about that tool.
+    /// Returns what the model reads about that tool.
     #[must_use]
     pub fn definition(&self) -> ToolDefinition {
         let name = &self.name;

@@ -18,16 +18,16 @@ pub struct Limits {
     pub turns: Option<u32>,
     /// Tool calls. Default is 200.
     pub tool_calls: Option<u32>,
-    /// Input and output tokens of all model calls together. Default is none.
+    /// Input and output tokens of all model calls together. Default is no limit.
     pub tokens: Option<u64>,
-    /// US dollars. Default is none.
+    /// US dollars. Default is no limit.
     pub cost_usd: Option<Decimal>,
-    /// The run's own work: time since the start, without the time spent waiting for people. What is in flight when it is
-    /// over is left. Default is none.
+    /// The run's own work: time since the start, without the time spent waiting for people. What is in flight when the
+    /// time is over is left. Default is no limit.
     #[serde(rename = "duration_ms", with = "millis::option")]
     pub duration: Option<Duration>,
-    /// Time since the start by the clock on the wall, whatever is waited for. What is in flight when it is over is left.
-    /// Default is none.
+    /// Time since the start by the clock on the wall, whatever is waited for. What is in flight when the time is over
+    /// is left. Default is no limit.
     #[serde(
         rename = "deadline_ms",
         with = "millis::option",

@@ -66,9 +66,9 @@ impl AgentSpec {
         Ok(agent)
     }
 
-    /// Returns what this definition is for a run that adopts it: what whoever started the run changed of an earlier one
-    /// holds for this one too. A limit of theirs that is above this definition's is lowered to that, and tools that are
-    /// not there any more are left out.
+    /// Returns what this definition is for a run that adopts it: what the caller who started the run changed of an
+    /// earlier definition holds for this one too. A limit of the caller's that is above this definition's is lowered to
+    /// that, and tools that are not there any more are left out.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What happens where a run would end though a person could have it go on: a step gave up, or a limit is reached.
+/// What happens where a run would end though a person could make it continue: a step gave up, or a limit is reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

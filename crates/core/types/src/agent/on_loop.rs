@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What happens to a run that makes the same call with the same result again and again, [twice as often](crate::AgentSpec::max_repeats)
-/// as it takes for its model to be told.
+/// What happens to a run that makes the same call with the same result again and again,
+/// [twice as often](crate::AgentSpec::max_repeats) as it takes until its model gets a hint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnLoop {
-    /// The model is told each time.
+    /// The model gets a hint each time.
     #[default]
     Hint,
-    /// A person is asked whether the run goes on.
+    /// A person is asked whether the run continues.
     Ask,
     /// The run ends.
     End,

@@ -11,7 +11,7 @@ use crate::{AgentSpec, CallerSetting, LimitOverrides, Overrides};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentOrigin {
-    /// What whoever started the run changed of the agent.
+    /// What the caller who started the run changed of the agent.
     #[serde(skip_serializing_if = "Overrides::is_empty")]
     pub overrides: Overrides,
     /// What they may set whatever the agent lists, as the person does whose agent file it is. Default is nothing.

@@ -2,7 +2,7 @@
 
 use crate::CallerSetting;
 
-/// Why an agent does not take what whoever starts a run changes of it.
+/// Why an agent does not take what the caller who starts a run changes of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OverrideRejected {

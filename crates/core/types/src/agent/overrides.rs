@@ -1,4 +1,4 @@
-//! What whoever starts a run changes of its agent.
+//! What the caller who starts a run changes of its agent.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::millis;
 
-/// What whoever starts a run changes of its agent, for this run.
+/// What the caller who starts a run changes of its agent, for this run.
 ///
 /// Lower limits, fewer tools, more questions and more denials are always taken. The rest can let a run do more than its
 /// agent does, and is taken where the agent [lists](crate::AgentSpec::callers_may_set) it. What is not taken
@@ -33,10 +33,10 @@ pub struct Overrides {
     /// [Patterns](crate::CallPattern) of calls that a person is asked about, whatever the agent allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<String>,
-    /// Patterns of calls that are refused.
+    /// Patterns of calls that are denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// Patterns of calls that nobody is asked about. What the agent denies stays denied.
+    /// Patterns of calls that no person is asked about. What the agent denies stays denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// Another model, as `provider/model`. It stands for the agent's whole list: nothing is fallen back to.

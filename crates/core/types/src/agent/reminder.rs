@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A text that is said to the model again and again, so that it does not drift off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reminder {
-    /// What it is told.
+    /// The text of the reminder, which the model reads.
     pub text: String,
     /// When.
     pub when: ReminderTrigger,

@@ -19,16 +19,16 @@ use crate::{
     json::shared,
 };
 
-/// For how long a failing step is tried again, where nobody says otherwise.
+/// The default time for which a failing step is tried again.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many levels of runs there may be below a run, where nobody says otherwise.
+/// The default number of levels of runs that there may be below a run.
 const MAX_DEPTH: u32 = 2;
 
-/// How many runs that a run started may be open at once, where nobody says otherwise.
+/// The default number of runs that a run started and that may be open at once.
 const MAX_CHILDREN: u32 = 16;
 
-/// How long a run goes on without word of the one that started it, where nobody says otherwise.
+/// The default time that a run continues without word of the run that started it.
 const LEASE: Duration = Duration::from_secs(60 * 60);
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
@@ -48,12 +48,12 @@ pub struct AgentSpec {
     /// likes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// Which calls are refused or put to a person.
+    /// Which calls are denied or put to a person.
     pub approvals: ApprovalRules,
-    /// What whoever started the run added to these rules.
+    /// What the caller who started the run added to these rules.
     #[serde(skip_serializing_if = "CallerRules::is_empty")]
     pub caller_rules: CallerRules,
-    /// What whoever starts a run may set, beside what narrows it. Default is nothing.
+    /// What the caller who starts a run may set, beside what narrows it. Default is nothing.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub callers_may_set: BTreeSet<CallerSetting>,
     /// How long a ticket stays open; for ever where `None`.
@@ -84,8 +84,8 @@ pub struct AgentSpec {
     /// Definitions that were recorded before there was an order do not have the field, and have none.
     #[serde(default = "unordered", skip_serializing_if = "is_unordered")]
     pub parallel_writes: bool,
-    /// How many calls one answer of the model may ask for; no limit where `None`. Default is 32. Those beyond it are not
-    /// made: their results say so.
+    /// How many calls one answer of the model may ask for; no limit where `None`. Default is 32. The calls beyond this
+    /// number are not made, and their results report that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_per_turn: Option<u32>,
     /// A run is complete after the first turn in which a call was made and has not failed, with the text of the first such
@@ -133,8 +133,8 @@ pub struct AgentSpec {
     /// n-th of them, counted from 1, has the [scope](StepId::scope) n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Vec<Self>>,
-    /// From how many times on the model is told that a call has had the same result before; nothing is watched where `None`
-    /// or 0. Calls in between do not count against it.
+    /// The number of times from which on the model gets the hint that a call has had the same result before; nothing is
+    /// watched where `None` or 0. Calls in between do not count against it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_repeats: Option<u32>,
     /// What happens when a call has had the same result twice as often.
@@ -146,7 +146,8 @@ pub struct AgentSpec {
     /// The guards of its runs, in the order in which they look.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<GuardSpec>,
-    /// Whether hooks are asked about its calls before anybody else is, so that people see what these made of them.
+    /// Whether hooks are asked about its calls before anything else is, so that people see what the hooks made of the
+    /// calls.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hooks_calls: bool,
     /// The skills that its model may read. The tool that reads them is one of the [head](Self::head)'s.
@@ -168,7 +169,7 @@ pub struct AgentSpec {
     /// What its run may do at most, since other runs started it: their [bounds](Bounds), from the top of the tree downwards.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Bounds>,
-    /// How long a run that its runs start goes on without word of them. Default is one hour.
+    /// How long a run that its runs start continues without word of them. Default is one hour.
     #[serde(
         rename = "lease_ms",
         with = "millis",
@@ -183,12 +184,12 @@ pub struct AgentSpec {
     /// parts of them, as of the other budget.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pools: BTreeMap<String, Allowance>,
-    /// What its models cost at most, where that is known: what a run with a limit of cost reserves. Workers set it where they
-    /// give a definition to a run. It does not tell definitions apart.
+    /// What its models cost at most, where that is known: what a run with a limit of cost reserves. Workers set it
+    /// where they give a definition to a run. It does not make definitions differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<ModelRate>,
-    /// Whether decisions about its runs have to be signed: the worker that has it knows approvers. Workers set it where
-    /// they give a definition to a run. It does not tell definitions apart.
+    /// Whether decisions about its runs have to be signed: the worker of the definition knows approvers. Workers set it
+    /// where they give a definition to a run. It does not make definitions differ.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
 }
@@ -294,7 +295,7 @@ impl AgentSpec {
         at.map(|guard| guard.name.as_str())
     }
 
-    /// Returns what tells this definition from any other: `sha256:` and the SHA-256 of its
+    /// Returns what distinguishes this definition from any other: `sha256:` and the SHA-256 of its
     /// [canonical JSON](canonical_json) in hexadecimal.
     #[must_use]
     pub fn fingerprint(&self) -> String {
@@ -307,7 +308,7 @@ impl AgentSpec {
         format!("sha256:{}", hex(&Sha256::digest(canonical_json(&json))))
     }
 
-    /// Returns what says which calls a run makes, refuses and puts to a person.
+    /// Returns the policy that decides which calls a run makes, rejects and puts to a person.
     #[must_use]
     pub fn policy(&self) -> RunPolicy {
         RunPolicy::new(self.approvals.clone(), &self.caller_rules)
@@ -346,7 +347,7 @@ impl AgentSpec {
         guards.map(|guard| guard.name.clone()).collect()
     }
 
-    /// Returns whether guards, or hooks, are asked about its calls before anybody else is.
+    /// Returns whether guards, or hooks, are asked about its calls before anything else is.
     #[must_use]
     pub fn guards_calls(&self) -> bool {
         self.hooks_calls || self.guards_at(GuardPoint::Call).next().is_some()
@@ -526,7 +527,7 @@ pub struct ToolSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnUnknownOutcome {
-    /// The model reads an error result that says so.
+    /// The model reads an error result that reports it.
     #[default]
     TellModel,
     /// A person is asked whether to make the call again.
@@ -547,7 +548,7 @@ pub struct ContextPolicy {
     pub reminders: Vec<Reminder>,
 }
 
-/// The size in tokens from which a conversation is compacted where nobody says otherwise.
+/// The default size in tokens from which on a conversation is compacted.
 pub const DEFAULT_AT_TOKENS: u64 = 100_000;
 
 impl ContextPolicy {
@@ -580,8 +581,8 @@ pub enum ContextRule {
         /// The model that summarises, as `provider/model`; the agent's own where `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// What the model is asked to write, in the place of the headings that it is asked for otherwise. Whatever it says,
-        /// the model is told, too, that the conversation is material and holds no instructions for it.
+        /// What the model is asked to write, in the place of the default headings. Whatever the prompt is, the model
+        /// also reads that the conversation is material and holds no instructions for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary_prompt: Option<String>,
     },

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{LimitOverrides, Message, ToolDefinition};
 
-/// An agent that runs of another one may start: what the model of those is told about it.
+/// An agent that runs of another one may start: what the model of those runs reads about it.
 ///
 /// The model calls a tool for it, [`agent_NAME`](Self::tool_name). Each call starts a run of the agent, which the loop does:
 /// no executor is called.
@@ -65,7 +65,7 @@ impl SubAgent {
         format!("{}{}", Self::PREFIX, self.name)
     }
 
-    /// Returns what the model is told about that tool.
+    /// Returns what the model reads about that tool.
     #[must_use]
     pub fn definition(&self) -> ToolDefinition {
         let name = &self.name;

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::StepFailure;
 
-/// What a door call can come to instead of a result.
+/// The errors of a door call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DurableError {
@@ -17,14 +17,14 @@ pub enum DurableError {
         /// What the person who did it said.
         reason: Option<String>,
     },
-    /// The run was put away, whole; resuming it goes on from here.
+    /// The run was put away, whole; resuming it continues from here.
     #[error("the run is parked until somebody resumes it")]
     Suspended,
-    /// The run goes on in a fresh history, not here.
+    /// The run continues in another segment, not here.
     #[error("the run goes on in a fresh history")]
     ContinuedAsNew,
-    /// The journal tells of another step than the one that the loop asks for: the code or the agent
-    /// changed under a run in flight.
+    /// The journal holds another step than the one that the loop asks for: the code or the agent changed under a run in
+    /// flight.
     #[error(
         "the journal does not fit at {step}: it holds {recorded}, the run asks for {requested}"
     )]

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// A hook failed. The run goes on and the failure is logged.
+/// A hook failed. The run continues and the failure is logged.
 #[derive(Debug, thiserror::Error)]
 #[error("hook failed: {message}")]
 pub struct HookError {

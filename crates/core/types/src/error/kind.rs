@@ -32,15 +32,15 @@ pub enum FailureKind {
     ModelNotFound,
     /// The account's money or quota is used up.
     Quota,
-    /// The provider's filter refused.
+    /// The provider's filter blocked it.
     ContentFilter,
-    /// A guardrail refused.
+    /// A guardrail blocked it.
     Guardrail,
     /// A hook ended the run.
     Terminated,
     /// A tool failed; the model gets to see it.
     ToolFailed,
-    /// A tool refused its input for good; the run ends.
+    /// A tool rejected its input for good; the run ends.
     ToolInput,
     /// The step was cancelled.
     Cancelled,
@@ -54,8 +54,8 @@ pub enum FailureKind {
     /// The worker lacks what the step needs: its agent, a provider, a tool. Nothing was done. It is no attempt: a door
     /// with several workers leaves the step to another.
     NoWorker,
-    /// The rules of whoever makes the call ask about it, and it brings along no decision that counts. It was not made, and
-    /// that is no attempt: a person is asked.
+    /// The rules of the executor ask about the call, and the call brings along no decision that counts. The call was
+    /// not made, and no attempt is counted: a person is asked.
     NotApproved,
     /// The worker was lost during the step, and so were those that made it again, many in a row: the step may be what ends
     /// them.

@@ -126,7 +126,7 @@ impl ProviderError {
         self.inner.retry_after
     }
 
-    /// What the call used though it failed, where the provider said so.
+    /// Returns what the call used though it failed, where the provider reported that.
     #[must_use]
     pub fn usage(&self) -> Option<&TokenUsage> {
         self.inner.usage.as_ref()

@@ -8,23 +8,23 @@ type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// There is no such tool. The model is told.
+    /// There is no such tool. The model reads that.
     #[error("tool not found: {0}")]
     NotFound(String),
     /// The input can never be right. Ends the run; for what the model can mend use
     /// [`ToolError::ModelRetry`].
     #[error("invalid input: {0}")]
     InvalidInput(String),
-    /// The tool ran and failed. The model is told; there is no further attempt.
+    /// The tool ran and failed. The model reads that; there is no further attempt.
     #[error("execution failed: {0}")]
     ExecutionFailed(#[source] BoxError),
-    /// The call is not allowed. The model is told.
+    /// The call is not allowed. The model reads that.
     #[error("permission denied: {0}")]
     PermissionDenied(String),
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// Somebody who watches the calls ends the run.
+    /// A hook that watches the calls ends the run.
     #[error("a hook ended the run: {0}")]
     Terminated(String),
     /// A hint that lets the model call again with better arguments.
@@ -33,8 +33,7 @@ pub enum ToolError {
     /// No result in time. Tried again, unless the tool is a write.
     #[error("no result within {0:?}")]
     Timeout(Duration),
-    /// The call was made, and whoever made it was lost before it answered. Tried again, unless the tool is a
-    /// write.
+    /// The call was made, and its worker was lost before it answered. Tried again, unless the tool is a write.
     #[error("the answer is lost: {0}")]
     AnswerLost(String),
     /// What the tool needs is not there just now. Tried again, unless the tool is a write.

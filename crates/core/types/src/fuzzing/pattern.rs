@@ -12,9 +12,9 @@ const DIRECTORY: &str = "/site/project";
 /// Checks a pattern and a call: the input's first line is the pattern, the second the tool's name, and the rest the
 /// arguments as JSON.
 ///
-/// A pattern is its parts put together again. It allows calls of tools only that it is for, and none that would not be
-/// refused where it refuses, whatever the tool says that its arguments are. The prefix that a call offers to allow allows
-/// the call.
+/// A pattern is its parts put together again. It allows calls only of tools that it is for, and only calls that it
+/// would reject as an entry of `deny`, whatever the tool declares its arguments to be. The prefix that a call offers to
+/// allow allows the call.
 ///
 /// # Panics
 ///

@@ -9,8 +9,8 @@ use crate::{
 /// Checks the commands in a text: the input's first line is a pattern, and the rest the text.
 ///
 /// What is one simple command for the reader is one for a second reader that knows no more than quotes, with the same
-/// words. A pattern that allows a command would refuse it as well. What refuses its program, by its name without a folder,
-/// refuses it.
+/// words. A pattern that allows a command would reject it as an entry of `deny` as well. A pattern of the command's
+/// program, by its name without a folder, rejects it as such an entry.
 ///
 /// # Panics
 ///
@@ -75,7 +75,7 @@ fn check_allowed(script: &Script, pattern: &str, text: &str) {
 /// are.
 fn split(text: &str) -> Option<Vec<String>> {
     let joined = joined(text);
-    // A line that goes on in the next one does so at the end of the text, too.
+    // A line that continues in the next one does so at the end of the text, too.
     let is_blank = |(c, is_escaped): &(char, bool)| !is_escaped && " \t\n".contains(*c);
     let begin = joined.iter().position(|c| !is_blank(c));
     let end = joined.iter().rposition(|c| !is_blank(c));
@@ -119,7 +119,8 @@ fn split(text: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// The characters of a text, and whether a backslash takes their meaning away; without lines that go on in the next.
+/// Returns the characters of a text, and whether a backslash takes their meaning away; without lines that continue in
+/// the next.
 fn joined(text: &str) -> Vec<(char, bool)> {
     let mut joined = Vec::new();
     let mut quote = None;

@@ -14,7 +14,7 @@ pub struct Guarded {
     /// What takes the place of what was looked at, and of the arguments of a call as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced: Option<String>,
-    /// Whether it goes on.
+    /// Whether it passes.
     #[serde(skip_serializing_if = "GuardEnd::is_pass")]
     pub end: GuardEnd,
     /// What models used and cost that judges had asked in the step.
@@ -33,14 +33,14 @@ pub struct GuardNote {
     pub reason: String,
 }
 
-/// Whether something goes on that guards looked at.
+/// Whether something passes that guards looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GuardEnd {
     /// It does.
     #[default]
     Pass,
-    /// If a person says so, who is asked for this reason.
+    /// If a person agrees, who is asked for this reason.
     Ask(String),
     /// It does not, for this reason.
     Block(String),
@@ -49,7 +49,7 @@ pub enum GuardEnd {
 }
 
 impl GuardEnd {
-    /// Whether it goes on.
+    /// Returns whether it passes.
     #[must_use]
     pub const fn is_pass(&self) -> bool {
         matches!(self, Self::Pass)

@@ -12,7 +12,7 @@ pub enum GuardrailResult {
     Pass,
     /// The run ends, for this reason.
     Tripwire(String),
-    /// It goes on, with an event that says this.
+    /// It passes, with an event that holds this text.
     Warn(String),
 }
 

@@ -37,7 +37,7 @@ impl JudgeSpec {
         self.frame.saturating_add(text).saturating_add(SLACK)
     }
 
-    /// Returns the size of a question in bytes, of which every token has one or more.
+    /// Returns the size of a question in bytes. Every token has one or more bytes.
     #[must_use]
     pub fn size_of(request: &CompletionRequest) -> u64 {
         let system = match &request.system {
@@ -86,8 +86,8 @@ pub struct JudgeCall {
     pub model: String,
     /// How many tokens one answer may have.
     pub max_tokens: u64,
-    /// What the [sizes](JudgeSpec::size_of) of its questions may come to; 0 where the run's budget has no room for any, and
-    /// anything where `None`.
+    /// The largest [size](JudgeSpec::size_of) of its questions in all; 0 where the run's budget has no room for any,
+    /// and anything where `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_input: Option<u64>,
 }
@@ -97,8 +97,8 @@ pub trait Judge: WasmCompatSend + WasmCompatSync {
     /// Returns what definitions of agents say of it.
     fn spec(&self) -> JudgeSpec;
 
-    /// Returns what the model is asked about something; `None` where nobody is asked and it passes. Whoever makes the call sets
-    /// the model, and how many tokens the answer may have.
+    /// Returns the question to the model about a subject; `None` where no question is asked and the subject passes. The
+    /// caller sets the model, and how many tokens the answer may have.
     fn question(&self, subject: GuardSubject<'_>) -> Option<CompletionRequest>;
 
     /// Reads what the model said.

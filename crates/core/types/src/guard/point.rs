@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub enum GuardPoint {
     /// The prompt and messages, before the model reads them.
     Input,
-    /// A tool call with its final arguments, before anybody is asked about it and before it is made.
+    /// A tool call with its final arguments, before a person is asked about it and before it is made.
     Call,
     /// The result of a tool call, before it is journaled and before the model reads it.
     Result,
-    /// The text of a model's answer, before it is journaled and before anybody is shown it.
+    /// The text of a model's answer, before it is journaled and before it is shown.
     Output,
 }
 

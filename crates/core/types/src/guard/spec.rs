@@ -13,7 +13,7 @@ pub struct GuardSpec {
     pub name: String,
     /// Where it looks.
     pub at: BTreeSet<GuardPoint>,
-    /// What tells its settings from others; empty where nobody says.
+    /// What distinguishes its settings from others; empty by default.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub settings: String,
     /// What it asks a model, if it does.

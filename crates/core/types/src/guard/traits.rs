@@ -18,7 +18,7 @@ const AT_MOST: Duration = Duration::from_secs(10);
 /// | Point | A guard sees | Where it is asked |
 /// | --- | --- | --- |
 /// | [`Input`](GuardPoint::Input) | the text of each message | in a step of its own, before the model is called |
-/// | [`Call`](GuardPoint::Call) | the arguments | in a step of its own before anybody is asked, and once more in the step that makes the call: whoever asked for that step is not believed |
+/// | [`Call`](GuardPoint::Call) | the arguments | in a step of its own before a person is asked, and once more in the step that makes the call: the party that asked for that step is not believed |
 /// | [`Result`](GuardPoint::Result) | each text of the result | in the step of the call, so that what it takes out is in no journal |
 /// | [`Output`](GuardPoint::Output) | the text of each answer, also of one that asks for calls | in the step of the model; nothing of an answer is streamed before |
 ///

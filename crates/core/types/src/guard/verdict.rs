@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub enum GuardVerdict {
     /// Nothing is wrong.
     Pass,
-    /// It goes on as it is, with an event that says this.
+    /// It passes as it is, with an event that holds this text.
     Warn {
         /// What is odd about it.
         reason: String,
@@ -38,7 +38,7 @@ pub enum GuardVerdict {
         /// Why.
         reason: String,
     },
-    /// A person decides whether it goes on.
+    /// A person decides whether it passes.
     Ask {
         /// Why.
         reason: String,

@@ -26,7 +26,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duratio
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
-/// The same where there may be none: `null`, or no field.
+/// The same for an optional value: `null`, or no field.
 pub mod option {
     use super::{Deserialize, Deserializer, Duration, Serializer, whole};
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-/// What combines schemas. At the top of a tool's schema Anthropic and OpenAI refuse them.
+/// What combines schemas. At the top of a tool's schema Anthropic and OpenAI reject them.
 const COMBINED: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// How deep cases and references are followed.

@@ -80,7 +80,7 @@ fn unit(text: &str) -> Option<u16> {
     is_hex.then(|| u16::from_str_radix(digits, 16).ok())?
 }
 
-/// What follows one of Python's numbers that are none.
+/// Returns what follows one of Python's values that are not numbers.
 fn no_number(text: &str) -> Option<&str> {
     ["NaN", "Infinity", "-Infinity"]
         .into_iter()

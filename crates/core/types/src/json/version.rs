@@ -13,8 +13,9 @@ pub const STATE_VERSION: u32 = 4;
 
 /// Stands in a run's request and state for [`STATE_VERSION`].
 ///
-/// JSON of another version, or of none as inputs were in version 1, is refused with a [sentence](StateVersion::unread)
-/// that says so: a run is finished by a build that knows its version, and no engine ends it for that.
+/// JSON of another version, or without one as inputs were in version 1, is rejected with a
+/// [sentence](StateVersion::unread) that names the version: a run is finished by a build that knows its version, and no
+/// engine ends it for that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StateVersion;
 

@@ -10,8 +10,8 @@ const MADE: usize = 9;
 
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Whether every provider takes an id: 1 to 40 ASCII letters, digits, `_` and `-`. Anthropic refuses others, and OpenAI
-/// longer ones.
+/// Returns whether every provider takes an id: 1 to 40 ASCII letters, digits, `_` and `-`. Anthropic rejects others,
+/// and OpenAI longer ones.
 #[must_use]
 pub fn is_call_id(id: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');

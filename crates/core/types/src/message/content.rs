@@ -91,7 +91,7 @@ pub struct ToolResultBlock {
     pub name: String,
     /// What the model reads.
     pub content: Vec<ContentItem>,
-    /// The call failed, was refused or was not made, and `content` says why.
+    /// The call failed, was rejected or was not made, and `content` says why.
     pub is_error: bool,
 }
 
@@ -185,7 +185,7 @@ impl Message {
         }
     }
 
-    /// The text blocks, joined as they stand. Empty if there are none.
+    /// Returns the text blocks, joined as they stand. Empty if there is no text block.
     #[must_use]
     pub fn text(&self) -> String {
         self.content
@@ -220,7 +220,7 @@ impl Message {
 }
 
 impl ContentBlock {
-    /// Reasoning that nobody signed.
+    /// Reasoning without a signature.
     #[must_use]
     pub fn thinking(thinking: impl Into<String>) -> Self {
         Self::Thinking {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Message, json::shared};
 
-/// Messages, oldest first. A clone is a pointer copy; who changes messages that somebody else holds too copies
-/// them first, and only then.
+/// Messages, oldest first. A clone is a pointer copy; changing messages that are shared copies them first, and only
+/// then.
 ///
 /// It reads as a slice of messages, and stands in JSON as a list of them.
 ///
@@ -30,12 +30,12 @@ impl Conversation {
         self.make_mut().push(message);
     }
 
-    /// The messages, to be changed. Copies them if somebody else holds them too.
+    /// Returns the messages, to be changed. Copies them if they are shared.
     pub fn make_mut(&mut self) -> &mut Vec<Message> {
         Arc::make_mut(&mut self.0)
     }
 
-    /// The messages. Copies them if somebody else holds them too.
+    /// Returns the messages. Copies them if they are shared.
     #[must_use]
     pub fn into_messages(self) -> Vec<Message> {
         Arc::unwrap_or_clone(self.0)

@@ -270,7 +270,7 @@ pub enum ThinkingConfig {
     BetweenTools,
 }
 
-/// How hard the model reasons. Providers refuse a level that a model does not have.
+/// How hard the model reasons. Providers reject a level that a model does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

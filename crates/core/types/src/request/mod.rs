@@ -1,4 +1,4 @@
-//! Requests to a model, its answers, and whoever answers them.
+//! Requests to a model, its answers, and the providers that answer them.
 
 pub(crate) mod completion;
 pub(crate) mod context_edit;

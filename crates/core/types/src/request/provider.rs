@@ -25,7 +25,7 @@ pub trait Provider: WasmCompatSend + WasmCompatSync {
     ///
     /// # Errors
     ///
-    /// Whatever went wrong with this attempt, told apart by [`ProviderError::kind`].
+    /// Whatever went wrong with this attempt, classified by [`ProviderError::kind`].
     fn complete(
         &self,
         request: &CompletionRequest,

@@ -26,8 +26,9 @@ pub struct CompletionResponse {
     /// left out of the context. `None` where it said nothing of note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<Value>,
-    /// What the provider crate left out of the request, since its API takes no such thing, and what the executor has no tool
-    /// for, since it cannot be used: each a sentence that names it and says why. The loop tells it once a run.
+    /// What the provider crate left out of the request, since its API takes no such thing, and tools that the executor
+    /// left out, since they cannot be used: each a sentence that names it and the reason. The loop reports each once a
+    /// run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
     /// Why the text is not of the [form](crate::ResponseFormat) that was asked for, as the executor found; providers
@@ -45,7 +46,7 @@ pub struct CompletionResponse {
     pub spent_before: Option<Box<Spent>>,
 }
 
-/// An answer that ended its turn and says nothing, of which nothing is known.
+/// An answer that ended its turn without content; nothing else is known of it.
 impl Default for CompletionResponse {
     fn default() -> Self {
         Self {
@@ -101,9 +102,9 @@ pub enum StopReason {
     ContentFilter,
     /// The model declined to answer.
     Refusal,
-    /// The provider compacted the context and stopped: call again to go on.
+    /// The provider compacted the context and stopped: call again to continue.
     Compaction,
-    /// The provider paused in the middle of its own tools: send the answer back as it is to go on.
+    /// The provider paused in the middle of its own tools: send the answer back as it is to continue.
     PauseTurn,
     /// The context window is full.
     ContextWindowExceeded,

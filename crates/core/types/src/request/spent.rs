@@ -12,7 +12,7 @@ pub struct Spent {
     pub usage: TokenUsage,
     /// Their cost in US dollars; `None` if that of one is not known.
     pub cost_usd: Option<Decimal>,
-    /// How many attempts were lost with their workers: nobody knows what they used, and it is in neither.
+    /// How many attempts were lost with their workers: their usage is unknown, and is in neither sum.
     #[serde(default, skip_serializing_if = "is_none")]
     pub lost: u32,
 }
@@ -30,7 +30,7 @@ impl Default for Spent {
 }
 
 impl Spent {
-    /// Returns what calls used and cost of which none was lost.
+    /// Returns what calls used and cost when none of them was lost.
     #[must_use]
     pub const fn new(usage: TokenUsage, cost_usd: Option<Decimal>) -> Self {
         Self {

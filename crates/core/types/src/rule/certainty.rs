@@ -5,7 +5,7 @@
 pub enum Certainty {
     /// It is not for it.
     No,
-    /// Nobody can tell before the call is made, such as what a variable of the shell holds.
+    /// It cannot be known before the call is made, such as what a variable of the shell holds.
     Maybe,
     /// It is for it.
     Yes,

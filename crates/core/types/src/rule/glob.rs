@@ -1,6 +1,6 @@
 //! Patterns with `*` for any characters and `?` for one.
 
-/// A part of a command line of which not everything need be known.
+/// A part of a command line. Some of it may be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece {
     Char(char),

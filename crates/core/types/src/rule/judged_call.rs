@@ -9,7 +9,7 @@ use crate::{
     rule::{glob::fits, path::CallPath, shell::Script},
 };
 
-/// A call of a tool as rules look at it: what it does, as far as that can be told before.
+/// A call of a tool as rules look at it: what it does, as far as that is known before.
 ///
 /// What the tool's [definition](ToolDefinition::arguments) says that it is a path is compared after it was normalised by its
 /// text, and a command as the simple commands in it. Everything else is compared as text.

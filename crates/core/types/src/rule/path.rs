@@ -80,7 +80,7 @@ impl LexicalPath {
         }
     }
 
-    /// What may be the same path, where nobody knows the working directory: each end of it.
+    /// Returns what may be the same path, where the working directory is unknown: each end of it.
     fn ends(&self) -> impl Iterator<Item = String> + '_ {
         let starts = 0..self.names.len();
         starts.map(|start| {

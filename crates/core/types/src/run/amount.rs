@@ -154,7 +154,7 @@ fn rest(most: Decimal, used: Decimal) -> Decimal {
     most.saturating_sub(used).max(Decimal::ZERO)
 }
 
-/// The smaller of two bounds; `None` is none.
+/// Returns the smaller of two bounds; `None` is no bound.
 fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

@@ -19,7 +19,7 @@ pub struct Budget {
     /// How many model calls in a row came to nothing for want of something put aside for another attempt.
     #[serde(skip_serializing_if = "is_none")]
     pub again: u32,
-    /// What model calls are charged that were left or lost: nobody knows what they used.
+    /// The charge for model calls that were left or lost: their usage is unknown.
     #[serde(skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
     /// What the run and those below it that have ended used of pools, and are charged.
@@ -34,7 +34,7 @@ pub struct Budget {
     /// A person is asked for what runs below need.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub asks_person: bool,
-    /// What other runs are to be told, in this order.
+    /// The messages to other runs, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub to_tell: Vec<RunSignal>,
 }
@@ -72,7 +72,7 @@ pub struct Leased {
     /// The run below for which more was asked for last; `None` if it was for a call of the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_for: Option<RunId>,
-    /// More was asked for, and neither granted nor refused yet.
+    /// More was asked for, and neither granted nor rejected yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pending: bool,
     /// The run makes no model call before more is granted.

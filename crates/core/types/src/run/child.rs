@@ -50,7 +50,7 @@ const MOST_ANSWER: usize = 128 * 1024;
 /// The same of an error.
 const MOST_ERROR: usize = 16 * 1024;
 
-/// How a run ended, as it tells the one that started it.
+/// How a run ended, as it reports to the run that started it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildEnd {
     /// The run.
@@ -74,14 +74,15 @@ pub struct ChildEnd {
     /// What they are charged beside that: see [`Budget::reserved`](crate::Budget::reserved).
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
-    /// What of all that was taken of pools, by name; `None` if nobody knows it, and then it is charged what it may take of them.
+    /// What of all that was taken of pools, by name; `None` if it is unknown, and then the run is charged what it may
+    /// take of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pools: Option<BTreeMap<String, Amount>>,
 }
 
 impl ChildEnd {
-    /// Returns what a run that came to this tells its parent. An answer of more than 128 KiB is cut there, and an error of more
-    /// than 16 KiB, and says so.
+    /// Returns what a run with this output reports to its parent. An answer of more than 128 KiB is cut there, and an
+    /// error of more than 16 KiB, with a note of the cut.
     #[must_use]
     pub fn of(output: &RunOutput, parent: &Parent) -> Self {
         let (usage, cost_usd) = output.tree();

@@ -41,7 +41,7 @@ pub enum RunEvent {
         /// What no other run has, though it may have the name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nonce: Option<Uuid>,
-        /// What the run is a part of in a distributed trace, if whoever started it said so.
+        /// What the run is a part of in a distributed trace, if the caller who started it named one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceContext>,
         /// The directory that the run works in, where it is known.
@@ -92,8 +92,8 @@ pub enum RunEvent {
         /// What is wrong with it.
         reason: String,
     },
-    /// What was left out of the model's requests: its API takes no such thing, or it is a tool that an MCP server lists and
-    /// that cannot be used. Each is told once a run.
+    /// What was left out of the model's requests: its API takes no such thing, or it is a tool that an MCP server lists
+    /// and that cannot be used. Each is reported once a run.
     LeftOut {
         /// The turn.
         turn: u32,
@@ -159,11 +159,11 @@ pub enum RunEvent {
         usage: TokenUsage,
         /// What they cost; `None` if that is not known.
         cost_usd: Option<Decimal>,
-        /// What they are charged beside that, for model calls of which nobody knows what they used.
+        /// What they are charged beside that, for model calls with unknown usage.
         #[serde(default, skip_serializing_if = "Amount::is_zero")]
         reserved: Amount,
     },
-    /// A model call is charged as if it had used all that it might: it was left or lost, and nobody knows what it used.
+    /// A model call is charged as if it had used all that it might: it was left or lost, and its usage is unknown.
     CallCharged {
         /// The turn.
         turn: u32,
@@ -228,7 +228,7 @@ pub enum RunEvent {
         kind: TicketKind,
         /// What was done with it.
         verdict: Verdict,
-        /// The digest of the ticket that whoever decided saw.
+        /// The digest of the ticket that the decider saw.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         digest: String,
         /// Who decided.
@@ -259,7 +259,7 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<String>,
     },
-    /// Nobody decided in time: others are asked.
+    /// No person decided in time: others are asked.
     ApprovalEscalated {
         /// The ticket's id.
         ticket: String,
@@ -281,11 +281,12 @@ pub enum RunEvent {
         /// Who decided.
         approver: Option<String>,
     },
-    /// A decision was not taken: it fits no open ticket, or is not of whom it has to be. The run goes on waiting.
+    /// A decision was not taken: it fits no open ticket, or is not of the person of whom it has to be. The run
+    /// continues to wait.
     ApprovalRefused {
         /// The ticket that it named.
         ticket: String,
-        /// Why it was refused.
+        /// Why it was rejected.
         reason: String,
         /// The [id](crate::Decision::id) of the decision.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,13 +349,13 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         signed: bool,
     },
-    /// The run goes on as another agent from its next turn on.
+    /// The run continues as another agent from its next turn on.
     HandedOver {
         /// The last turn before.
         turn: u32,
         /// The agent that handed it over.
         from: String,
-        /// The agent that goes on with it.
+        /// The agent that continues with it.
         to: String,
         /// Why, as the model said; may be empty.
         reason: String,
@@ -394,7 +395,7 @@ pub enum RunEvent {
         /// What they cost; `None` if that is not known.
         cost_usd: Option<Decimal>,
     },
-    /// Nothing goes on until this is over.
+    /// Nothing continues until this is over.
     Waiting {
         /// What for.
         state: RunPhase,
@@ -407,8 +408,8 @@ pub enum RunEvent {
         output: Option<String>,
         /// What it failed with.
         error: Option<RunError>,
-        /// What it took of [pools](crate::AgentSpec::pools), and those that it started; `None` if it may use none, or nobody knows
-        /// it.
+        /// What the run took of [pools](crate::AgentSpec::pools), and the runs that it started; `None` if it may use no
+        /// pool, or the amount is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pools: Option<BTreeMap<String, Amount>>,
     },

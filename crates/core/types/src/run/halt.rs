@@ -22,7 +22,7 @@ pub struct Halt {
     pub reason: HaltReason,
 }
 
-/// What a run ends with unless a person has it go on.
+/// What a run ends with unless a person makes it continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,10 +1,10 @@
-//! A run that goes on as another agent.
+//! A run that continues as another agent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentSpec, HandedConversation, Limits};
 
-/// The model had the run handed over: it goes on as another agent before its next turn, if there is such an agent.
+/// The model handed the run over: the run continues as another agent before its next turn, if there is such an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Handover {
     /// The other agent.
@@ -20,7 +20,7 @@ pub struct Handover {
     pub found: Option<Box<AgentSpec>>,
 }
 
-/// How a run began that goes on as another agent: what it keeps, whoever goes on with it.
+/// How a run began that continues as another agent: what it keeps, whichever agent continues with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandedOver {
     /// The agent that it began as. The doors know the run by it.

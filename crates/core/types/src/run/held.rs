@@ -37,7 +37,7 @@ impl Held {
         let used = Amount {
             tokens: usage.total(),
             cost_usd: match self.amount.cost_usd.is_zero() {
-                // Nobody knows what it costs.
+                // Its cost is unknown.
                 true => Decimal::ZERO,
                 false => cost_usd.unwrap_or(self.amount.cost_usd),
             },

@@ -68,8 +68,8 @@ impl RunId {
         Self(format!("{kept}.{hash}{end}").into())
     }
 
-    /// Returns how many levels a run of this id is below the one at the top of its tree, as far as its [name](Self::child) says
-    /// it: one that nobody started has 0.
+    /// Returns how many levels a run of this id is below the one at the top of its tree, as far as its
+    /// [name](Self::child) shows it: a run that no other run started has 0.
     #[must_use]
     pub fn levels(&self) -> usize {
         let parts = self.0.rsplit('.');

@@ -17,7 +17,7 @@ pub struct RunInput {
     pub directory: Option<String>,
     /// The run that started it, if one did. The [agent](Self::agent) is held to what that may do.
     pub parent: Option<Box<Parent>>,
-    /// What it is a part of in a distributed trace, if whoever started it said so.
+    /// What it is a part of in a distributed trace, if the caller who started it named one.
     pub trace: Option<TraceContext>,
     /// What was said before the prompt, most often nothing.
     pub preamble: Conversation,
@@ -26,8 +26,8 @@ pub struct RunInput {
     /// Why the prompt is not what the agent [is given](AgentSpec::input), as the executor found and the door journaled;
     /// `None` if it is. A run with a reason fails before its first model call.
     pub mismatch: Option<String>,
-    /// Why the agent does not take what whoever started the run [changes](crate::Overrides) of it; `None` if it does. A run
-    /// with a reason fails before its first step.
+    /// Why the agent does not take what the caller who started the run [changes](crate::Overrides) of it; `None` if it
+    /// does. A run with a reason fails before its first step.
     pub rejected: Option<OverrideRejected>,
 }
 

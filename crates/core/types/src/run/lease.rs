@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{Allowance, Amount, Pooled, RunId, json::millis};
 
-/// What a run may use of the budget of the run that started it, and how long it goes on without word of that.
+/// What a run may use of the budget of the run that started it, and how long it continues without word of that run.
 ///
 /// It is granted, and what is not used of it goes back when the run ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Lease {
     /// How much in all, from the start of the run on.
     #[serde(default)]
     pub granted: Pooled<Allowance>,
-    /// How long the run goes on without word of the one that started it.
+    /// How long the run continues without word of the one that started it.
     #[serde(rename = "within_ms", with = "millis")]
     pub within: Duration,
 }
@@ -30,7 +30,7 @@ pub struct LeaseRequest {
     pub key: Uuid,
     /// Which of its requests it is, counted from 1.
     pub number: u32,
-    /// How much more it needs at least to go on. Nothing, if it asks whether its parent is there.
+    /// How much more it needs at least to continue. Nothing, if it asks whether its parent is there.
     #[serde(default)]
     pub need: Pooled<Amount>,
     /// How much more it would like to have.
@@ -43,7 +43,7 @@ pub struct LeaseRequest {
 pub struct LeaseGrant {
     /// The run that is answered.
     pub run: RunId,
-    /// The [key](crate::Parent::key) of that run: nobody else can answer it.
+    /// The [key](crate::Parent::key) of that run: no other run can answer it.
     pub key: Uuid,
     /// The [request](LeaseRequest::number) that is answered; 0 asks the run to send one.
     pub number: u32,

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{RunId, RunTrace, TraceContext};
 
-/// What tells a run from any other of its name, and how it is bound to other runs.
+/// What distinguishes a run from any other of its name, and how it is bound to other runs.
 ///
 /// The loop sets the nonce when a run starts; the rest is there for runs that are forked, or are moved to another engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Lineage {
     /// The run that it was forked or moved from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<RunId>,
-    /// How often it was moved. Who acts for an earlier epoch acts for nobody any more.
+    /// How often the run was moved. A process that acts for an earlier epoch acts for no run any more.
     #[serde(skip_serializing_if = "is_first")]
     pub epoch: u32,
     /// The changes of a workflow's code that it was started with.
@@ -29,13 +29,13 @@ pub struct Lineage {
     /// gave it a definition.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
-    /// What it is a part of in a distributed trace, if whoever started it said so.
+    /// What it is a part of in a distributed trace, if the caller who started it named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
 }
 
 impl Lineage {
-    /// Returns the lineage of a run that nobody else has started, with this nonce.
+    /// Returns the lineage of a run that no other run has started, with this nonce.
     #[must_use]
     pub fn of(nonce: Uuid) -> Self {
         Self {

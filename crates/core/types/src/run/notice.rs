@@ -1,16 +1,17 @@
-//! What whoever watches a run is told of it.
+//! What the hooks, traces and metrics that watch a run learn of it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::RunEvent;
 
-/// An event of a run, as it is told to those who watch: hooks, traces and metrics.
+/// An event of a run, as it is passed to what watches the run: hooks, traces and metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunNotice {
-    /// What happened, without what nobody who watches is told.
+    /// What happened, without the parts that no watcher may see.
     #[serde(flatten)]
     pub event: RunEvent,
-    /// How long that took which ended with it, in milliseconds; `None` where nothing did, or nobody knows any more.
+    /// How long that took which ended with it, in milliseconds; `None` where nothing ended, or the time is no longer
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
     /// Whose turn ended with it, or whose run, where it is known. In JSON it has a name that no field of an event has.

@@ -12,8 +12,8 @@ pub struct RunOrigin<'a> {
     pub root: &'a str,
     /// Whose run it is.
     pub tags: &'a RunTags,
-    /// What it is a part of in a distributed trace. Whoever is given it passes it on, whether they are to have the rest or
-    /// not.
+    /// What it is a part of in a distributed trace. A tool or server that is given it passes it on, whether it is to
+    /// have the rest or not.
     pub trace: Option<&'a TraceContext>,
 }
 

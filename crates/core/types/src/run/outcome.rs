@@ -12,20 +12,20 @@ use crate::FailureKind;
 pub enum RunPhase {
     /// A step is under way, or will be when a worker takes it up.
     Running,
-    /// Nothing goes on until somebody decides about a ticket.
+    /// Nothing continues until a person decides about a ticket.
     WaitingForApproval,
-    /// Nothing goes on until somebody sends a message.
+    /// Nothing continues until a message is sent.
     WaitingForInput,
-    /// Nothing goes on until a time comes.
+    /// Nothing continues until a time comes.
     Sleeping,
-    /// No process executes the local run. A client of local runs says so when it is asked: it stands in no journal, and no
-    /// run says it of itself.
+    /// No process executes the local run. A client of local runs reports this when it is asked: the status stands in no
+    /// journal, and no run reports it of itself.
     Interrupted,
     /// It ended with an answer.
     Completed,
     /// It ended with an error.
     Failed,
-    /// Somebody cancelled it.
+    /// The run was cancelled.
     Cancelled,
     /// It ended at one of its limits.
     LimitReached,
@@ -88,14 +88,14 @@ pub enum ExitReason {
     MaxDuration,
     /// [`Limits::deadline`](crate::Limits::deadline).
     Deadline,
-    /// Somebody cancelled it.
+    /// The run was cancelled.
     Cancelled,
-    /// A guardrail refused.
+    /// A guardrail blocked it.
     Guardrail,
-    /// A hook ended it, or somebody did by the means of its engine: terminated or timed out on Temporal, killed on
+    /// A hook ended it, or it was ended by the means of its engine: terminated or timed out on Temporal, killed on
     /// Restate.
     Terminated,
-    /// The model or the provider's filter refused to answer.
+    /// The model or the provider's filter declined to answer.
     Refused,
     /// A step failed for good.
     Failed,

@@ -1,4 +1,4 @@
-//! What a run came to.
+//! The result of a run.
 
 use std::collections::BTreeMap;
 
@@ -31,12 +31,12 @@ pub struct RunOutput {
     /// What it used and cost together with the runs that it started, and all below them; `None` if it started none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Box<Spent>>,
-    /// What model calls are charged that were left or lost, those of the runs that it started too: nobody knows what they used,
-    /// so it is in none of the sums above.
+    /// The charge for model calls that were left or lost, including those of the runs that it started: their usage is
+    /// unknown, so it is in none of the sums above.
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
-    /// What of all that, with the runs below, was taken of [pools](crate::AgentSpec::pools), by name; `None` if the run may use none, or
-    /// nobody knows it.
+    /// What of all that, with the runs below, was taken of [pools](crate::AgentSpec::pools), by name; `None` if the run
+    /// may use no pool, or the amount is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pools: Option<BTreeMap<String, Amount>>,
     /// What it failed with.

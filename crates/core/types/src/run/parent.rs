@@ -5,9 +5,10 @@ use uuid::Uuid;
 
 use crate::{AgentSpec, Bounds, Lease, RunId};
 
-/// What a run is told of the one that started it, when it is started.
+/// What a run learns of the one that started it, when it is started.
 ///
-/// It narrows what the run may do, and gives it nothing: whoever starts a run may say it, and gets one that may do less.
+/// A parent narrows what the run may do, and gives it nothing: any caller who starts a run may name a parent, and gets
+/// a run that may do less.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parent {
@@ -26,8 +27,8 @@ pub struct Parent {
     /// Whether decisions about it have to be signed, as those about its parent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
-    /// What it may use of the parent's budget, and how long it goes on without word of the parent. For ever and without bound
-    /// where `None`.
+    /// What it may use of the parent's budget, and how long it continues without word of the parent. For ever and
+    /// without bound where `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
 }

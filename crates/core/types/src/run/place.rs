@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Where a run is, so that a decision about one place is none about another. Its text stands in what people sign; who
-/// signs and who verifies must name it alike.
+/// Where a run is, so that a decision about one place does not count for another. Its text stands in what people sign;
+/// signer and verifier must name it alike.
 ///
 /// ```
 /// use neuron_types::Place;

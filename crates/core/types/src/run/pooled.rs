@@ -66,7 +66,7 @@ pub(crate) fn add_to(pools: &mut BTreeMap<String, Amount>, more: &BTreeMap<Strin
 }
 
 impl Pooled<Allowance> {
-    /// What there is of a pool: nothing, if it is none of these.
+    /// Returns what there is of a pool: nothing, if this is not one of these pools.
     #[must_use]
     pub fn of_pool(&self, pool: &str) -> Allowance {
         self.pools.get(pool).copied().unwrap_or(NOTHING)

@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 
 use crate::{Decision, NOT_SIGNED, RecordedEvent, RunEvent, RunId, RunPhase, RunStatus, Verdict};
 
-/// Why a run does not take what somebody asks of it: the same reasons, in the same words, on every engine.
+/// Why a run rejects a request: the same reasons, in the same words, on every engine.
 ///
-/// The run is none the worse: it goes on, or goes on waiting.
+/// The run is not affected: it continues, or continues to wait.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -18,7 +18,7 @@ pub enum Refusal {
         /// How it ended.
         state: RunPhase,
     },
-    /// The run has had no such ticket so far; one that nobody executes yet has had none.
+    /// The run has had no such ticket so far; a run that no worker executes yet has had no tickets.
     #[error("run {run_id} has no ticket {ticket}")]
     UnknownTicket {
         /// The run.
@@ -26,7 +26,7 @@ pub enum Refusal {
         /// The ticket that was named.
         ticket: String,
     },
-    /// Somebody decided already, even if the run has not taken it up yet.
+    /// The ticket was decided already, even if the run has not taken the decision up yet.
     #[error("ticket {ticket} of run {run_id} is decided already")]
     AlreadyDecided {
         /// The run.
@@ -58,7 +58,7 @@ pub enum Refusal {
         /// Why.
         reason: String,
     },
-    /// It is not the decision of somebody who may make it.
+    /// The decision is not of a person who may make it.
     #[error("the decision about ticket {ticket} is not taken: {reason}")]
     NotTaken {
         /// The ticket.
@@ -96,8 +96,8 @@ impl RunStatus {
     ///
     /// # Errors
     ///
-    /// Any [`Refusal`]. [`Refusal::UnknownTicket`] also says that a ticket is no longer open:
-    /// [`Refusal::with_events`] tells what became of it.
+    /// Any [`Refusal`]. [`Refusal::UnknownTicket`] also means that a ticket is no longer open: [`Refusal::with_events`]
+    /// adds what became of it.
     pub fn check_decision(&self, decision: &Decision, now: DateTime<Utc>) -> Result<(), Refusal> {
         self.check_open()?;
         let run_id = self.run_id.clone();
@@ -127,8 +127,8 @@ impl RunStatus {
 }
 
 impl Refusal {
-    /// Says of a ticket that is not open what became of it: the run's events know. Any other refusal stays
-    /// as it is.
+    /// Adds what became of a ticket that is not open, as the run's events show it. Any other [`Refusal`] stays as it
+    /// is.
     #[must_use]
     pub fn with_events(self, events: &[RecordedEvent]) -> Self {
         let Self::UnknownTicket { run_id, ticket } = self else {
@@ -148,8 +148,8 @@ impl Refusal {
         Self::UnknownTicket { run_id, ticket }
     }
 
-    /// Returns the refusal that has this sentence, about this run and this ticket: an engine that carries a refusal
-    /// from a worker to whoever asked carries its text only. `None` if it is the sentence of no refusal.
+    /// Returns the [`Refusal`] that has this sentence, about this run and this ticket: an engine that carries a
+    /// [`Refusal`] from a worker to the caller carries its text only. `None` if no [`Refusal`] has this sentence.
     #[must_use]
     pub fn from_sentence(sentence: &str, run_id: &RunId, ticket: &str) -> Option<Self> {
         let unsuited = format!("ticket {ticket} does not take this decision: ");

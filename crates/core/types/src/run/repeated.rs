@@ -8,7 +8,7 @@ use crate::{ToolCall, ToolResultBlock, canonical_json, hex};
 /// How many different calls a run remembers.
 const MOST: usize = 32;
 
-/// How many bytes of a hash tell a call from others.
+/// How many bytes of a hash distinguish a call from others.
 const BYTES: usize = 8;
 
 /// The calls that a run made last, each with its result, and how often.

@@ -37,7 +37,7 @@ use crate::{
 /// | `overrides` | what this run changes of the agent: see [`Overrides`] |
 /// | `origin` | beside a whole definition: how the run came to it, see [`AgentOrigin`] |
 /// | `preamble` | messages that were said before the prompt |
-/// | `session` | the name of a stored conversation that the run goes on with, where its worker keeps them |
+/// | `session` | the name of a stored conversation with which the run continues, where its worker keeps them |
 /// | `parent` | the run that starts this one, and what it may do at most: see [`Parent`] |
 /// | `trace` | what the run is a part of in a distributed trace: see [`TraceContext`] |
 /// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
@@ -60,8 +60,8 @@ pub struct RunRequest {
     /// What was said before the prompt, most often nothing.
     #[serde(skip_serializing_if = "<[Message]>::is_empty")]
     pub preamble: Conversation,
-    /// The stored conversation that the run goes on with, before the [preamble](Self::preamble): the worker hands it out
-    /// when the run begins.
+    /// The stored conversation with which the run continues, before the [preamble](Self::preamble): the worker hands it
+    /// out when the run begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
     /// The run that starts this one, most often none.
@@ -119,7 +119,7 @@ impl RunRequest {
     /// | `tenant`, `owner`, `labels`, `parent` | whole |
     /// | `overrides` | whole; beside a definition those of its [origin](AgentOrigin::overrides) too |
     /// | `version`, the rest of `origin` | not: they are about the build, and about how the definition was found |
-    /// | `trace` | not: whoever starts it once more may do so for something else |
+    /// | `trace` | not: a caller who starts it once more may do so for something else |
     ///
     /// ```
     /// use neuron_types::{Message, RunRequest};
@@ -218,14 +218,14 @@ impl RunRequest {
         }
     }
 
-    /// Sets for whom the run is. Default is nobody.
+    /// Sets for whom the run is. Default is no tenant.
     #[must_use]
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.tags.tenant = Some(tenant.into());
         self
     }
 
-    /// Sets who starts it. Default is nobody.
+    /// Sets who starts it. Default is no owner.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.tags.owner = Some(owner.into());
@@ -239,7 +239,7 @@ impl RunRequest {
         self
     }
 
-    /// Sets the stored conversation that the run goes on with. Default is none.
+    /// Sets the stored conversation with which the run continues. Default is no session.
     #[must_use]
     pub fn session(mut self, session: SessionName) -> Self {
         self.session = Some(session);
@@ -281,7 +281,7 @@ impl RunRequest {
         self
     }
 
-    /// Refuses such calls.
+    /// Denies such calls.
     #[must_use]
     pub fn deny(mut self, calls: impl Into<String>) -> Self {
         self.overrides.deny.push(calls.into());

@@ -1,11 +1,11 @@
-//! Which run those are told of who watch it.
+//! Which run an event is of, for what watches it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{RunId, RunStatus, RunTags, RunTrace, TraceContext};
 
-/// A run, as those are told of it who watch it: hooks, traces and metrics.
+/// A run, as what watches it learns of it: hooks, traces and metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunScope {
     /// The run.
@@ -16,7 +16,7 @@ pub struct RunScope {
     /// What no other run has, though it may have the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Uuid>,
-    /// What it is a part of in a distributed trace, if whoever started it said so.
+    /// What it is a part of in a distributed trace, if the caller who started it named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
     /// Whose it is.
@@ -25,7 +25,7 @@ pub struct RunScope {
 }
 
 impl RunScope {
-    /// The run of this id, of which nothing else is known.
+    /// Returns the run of this id; nothing else is known of it.
     #[must_use]
     pub fn new(run_id: RunId) -> Self {
         Self {

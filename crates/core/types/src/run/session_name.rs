@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RunId;
 
-/// Names a stored conversation that runs go on with, one after the other.
+/// Names a stored conversation with which runs continue, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionName(String);

@@ -45,7 +45,7 @@ pub mod signal {
     pub const USER_MESSAGE: &str = "user_message";
     /// Cancels the run; the payload may be `{"reason": "…"}`.
     pub const CANCEL: &str = "cancel";
-    /// How a run ended that this one has started: a [`ChildEnd`](crate::ChildEnd). Runs tell it each other.
+    /// How a run ended that this one has started: a [`ChildEnd`](crate::ChildEnd). Runs report it to each other.
     pub const CHILD: &str = "child";
     /// A run below asks for more of the budget, or whether the run is there: a [`LeaseRequest`](crate::LeaseRequest). Runs
     /// send it each other.

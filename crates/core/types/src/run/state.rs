@@ -13,7 +13,7 @@ use crate::{
     TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest, UserMessage,
 };
 
-/// Everything that a run is, between two steps: it can stop here and go on in another process.
+/// Everything that a run is, between two steps: it can stop here and continue in another process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     /// The version of this form.
@@ -40,10 +40,10 @@ pub struct RunState {
     /// The limits that people raised, as they are since.
     #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
     pub raised: LimitOverrides,
-    /// Somebody wishes that it adopts the current definition.
+    /// The run is asked to adopt the current definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<UpgradeRequest>,
-    /// It is to go on as another agent.
+    /// The run is to continue as another agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
     /// It was handed over to another agent since it began.
@@ -117,11 +117,11 @@ pub struct RunState {
     /// Answers in a row that were not of the form that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mismatches: u32,
-    /// What a server refused in words that nobody knows, where the conversation may be too long: it is made smaller once
-    /// before this counts.
+    /// What a server rejected in unknown words, where the conversation may be too long: it is made smaller once before
+    /// this counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<RunError>,
-    /// What was told to be [left out](crate::RunEvent::LeftOut) so far.
+    /// What was reported as [left out](crate::RunEvent::LeftOut) so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
     /// Messages that arrived and that the model has not read yet.
@@ -221,7 +221,7 @@ pub struct ContextRecord {
     /// The size in tokens below which the conversation is not compacted: an attempt failed, and another is
     /// worth its cost only when there is more to save.
     pub compact_from: u64,
-    /// The model refused the conversation as too long since the last answer.
+    /// The model rejected the conversation as too long since the last answer.
     pub overflowed: bool,
     /// Answers in a row that asked to be continued.
     pub continuations: u32,
@@ -327,7 +327,7 @@ pub enum CallState {
     Ready,
     /// In flight.
     Running,
-    /// It has started a run of another agent, which goes on.
+    /// The call has started a run of another agent, which continues.
     Delegated,
     /// What it would do is to be found out, for the person who is asked so about it next.
     Unseen(Asking),

@@ -22,7 +22,7 @@ pub struct RunStatus {
     pub run_id: RunId,
     /// `local`, `temporal`, `restate`.
     pub engine: String,
-    /// The agent's name: that of the one which goes on with it, if the run was handed over.
+    /// The agent's name: the name of the agent that continues with it, if the run was handed over.
     pub agent: String,
     /// The name of the agent that it began as, if the run was handed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,8 +47,8 @@ pub struct RunStatus {
     /// What they cost in US dollars; `None` as soon as one is not known.
     #[serde(default)]
     pub tree_cost_usd: Option<Decimal>,
-    /// What model calls are charged that were left or lost, those of the runs below too: nobody knows what they used, so it is
-    /// in none of the sums above.
+    /// The charge for model calls that were left or lost, including those of the runs below: their usage is unknown, so
+    /// it is in none of the sums above.
     #[serde(default, skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
     /// What of all that was taken of [pools](crate::AgentSpec::pools), by name; known when the run has ended.
@@ -78,7 +78,7 @@ pub struct RunStatus {
     /// What sets the run apart from any other of its name, once it has begun.
     #[serde(default)]
     pub nonce: Option<Uuid>,
-    /// What it is a part of in a distributed trace, if whoever started it said so.
+    /// What it is a part of in a distributed trace, if the caller who started it named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
     /// The directory that it works in, where it is known.
@@ -90,7 +90,7 @@ pub struct RunStatus {
 }
 
 impl RunStatus {
-    /// The status of a run of which nothing is known but its start.
+    /// Returns the status of a run whose start alone is known.
     #[must_use]
     pub fn new(run_id: RunId, engine: &str, agent: &str, started_at: DateTime<Utc>) -> Self {
         Self {
@@ -180,7 +180,7 @@ impl RunStatus {
                 self.error.clone_from(error);
                 self.approvals.clear();
             }
-            // Nobody who is waited for has answered.
+            // This answers nothing that is waited for.
             RunEvent::SignalIgnored { .. }
             | RunEvent::CallExceeded { .. }
             | RunEvent::Guarded { .. } => {}
@@ -235,7 +235,7 @@ impl RunStatus {
         self.blocked = self.blocking_ticket();
     }
 
-    /// What nothing goes on without, if that is a ticket: the one that is open longest.
+    /// Returns what keeps everything from continuing, if that is a ticket: the one that is open longest.
     fn blocking_ticket(&self) -> Option<Blocked> {
         if self.state != RunPhase::WaitingForApproval {
             return None;
@@ -321,7 +321,7 @@ impl RunStatus {
         }
     }
 
-    /// Takes in what changes a ticket that stays open: nothing else goes on by it.
+    /// Takes in what changes a ticket that stays open: nothing else continues by it.
     fn apply_to_ticket(&mut self, event: &RunEvent, at: DateTime<Utc>) {
         let (RunEvent::ApprovalGiven { ticket: named, .. }
         | RunEvent::ApprovalRefused { ticket: named, .. }
@@ -431,7 +431,7 @@ impl ChildStatus {
     }
 }
 
-/// What holds a run up: a ticket, or what it does not wait for. It goes on by itself as soon as that is gone.
+/// What holds a run up: a ticket, or what it does not wait for. The run continues by itself as soon as that is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
     /// What it is.
@@ -440,10 +440,10 @@ pub struct Blocked {
     pub since: DateTime<Utc>,
     /// A sentence for people.
     pub detail: String,
-    /// Of a step that goes on failing: the number of the newest attempt, counted from 1.
+    /// Of a step that keeps failing: the number of the newest attempt, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// Of a step that goes on failing: when the next attempt begins.
+    /// Of a step that keeps failing: when the next attempt begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<DateTime<Utc>>,
 }
@@ -467,8 +467,8 @@ impl Blocked {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockedKind {
-    /// No worker that was asked has the run's agent, none polls the queue of what is to be done next, or none that is there
-    /// can go on with the run.
+    /// No worker that was asked has the run's agent, no worker polls the queue of what is to be done next, or no worker
+    /// that is there can continue the run.
     NoWorker,
     /// No process executes the local run.
     NoProcess,

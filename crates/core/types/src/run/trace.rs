@@ -40,8 +40,8 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// A span of a trace of one's own: the trace has this id, which is not 0. Whoever records decides by it whether it is
-    /// recorded.
+    /// Returns a span of a trace of one's own: the trace has this id, which is not 0. The recorder decides by the id
+    /// whether the trace is recorded.
     #[must_use]
     pub const fn new(trace: [u8; 16], span: NonZeroU64) -> Self {
         Self {
@@ -52,8 +52,9 @@ impl TraceContext {
         }
     }
 
-    /// Reads what a caller sent in the headers of these names. `None` for what is no `traceparent`: it is then as if there was
-    /// none, as the standard has it. A state that is too long (512 bytes), or no header's text, is left out.
+    /// Reads what a caller sent in the headers of these names. `None` for what is no `traceparent`: the trace is then
+    /// treated as absent, as the standard requires. A state that is too long (512 bytes), or no header's text, is left
+    /// out.
     #[must_use]
     pub fn from_headers(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let mut context = Self::of_parent(traceparent.trim())?;
@@ -67,7 +68,7 @@ impl TraceContext {
         let version = hex_of(parts.next()?, 2)?;
         let trace = u128::from_str_radix(digits(parts.next()?, 32)?, 16).ok()?;
         let span = NonZeroU64::new(hex_of(parts.next()?, 16)?)?;
-        // Ours leaves out whether it is sampled, where whoever exports decides by the trace's id.
+        // Ours leaves out whether it is sampled, where the exporter decides by the trace's id.
         let flags = match parts.next() {
             Some(flags) => Some(hex_of(flags, 2)?),
             None => None,
@@ -95,13 +96,13 @@ impl TraceContext {
         format!("{:016x}", self.span)
     }
 
-    /// Returns whether the trace is recorded; `None` if whoever records decides by its id.
+    /// Returns whether the trace is recorded; `None` if the recorder decides by its id.
     #[must_use]
     pub const fn is_sampled(&self) -> Option<bool> {
         self.sampled
     }
 
-    /// Returns the header `traceparent`. A trace of which nobody has decided whether it is recorded is.
+    /// Returns the header `traceparent`. A trace is recorded if it is undecided whether it is.
     #[must_use]
     pub fn traceparent(&self) -> String {
         let flags = u8::from(self.sampled.unwrap_or(true));
@@ -174,16 +175,17 @@ impl<'de> Deserialize<'de> for TraceContext {
     }
 }
 
-/// The spans of a run, whose ids follow from the run: whoever tells of one, or of what is below it, names the same one.
+/// The spans of a run. Their ids follow from the run: every process that names one, or what is below it, names the same
+/// one.
 ///
-/// Nobody keeps a span open for as long as a run or a turn lasts. A worker that is killed takes none with it.
+/// No process keeps a span open for as long as a run or a turn lasts. A worker that is killed takes no span with it.
 #[derive(Debug, Clone, Copy)]
 pub struct RunTrace<'a> {
     /// The run.
     pub run: &'a RunId,
     /// What no other run has, though it may have the name.
     pub nonce: Option<Uuid>,
-    /// What whoever started the run did it for, if they said so.
+    /// What the caller who started the run did it for, if the caller named that.
     pub given: Option<&'a TraceContext>,
 }
 

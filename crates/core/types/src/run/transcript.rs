@@ -142,7 +142,7 @@ pub enum TranscriptItem {
         /// Who decided.
         approver: Option<String>,
     },
-    /// Nobody decided in time: others are asked.
+    /// No person decided in time: others are asked.
     TicketEscalated {
         /// The ticket's id.
         ticket: String,
@@ -162,11 +162,11 @@ pub enum TranscriptItem {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// The run goes on as another agent.
+    /// The run continues as another agent.
     HandedOver {
         /// The agent that handed it over.
         from: String,
-        /// The agent that goes on with it.
+        /// The agent that continues with it.
         to: String,
         /// Why, as the model said; may be empty.
         reason: String,

@@ -15,7 +15,7 @@ pub struct Tree {
     /// The run that started it, if one did. The bounds that it sets stand in the [definition](crate::AgentSpec::bounds).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<Box<Parent>>,
-    /// What the [keys](Parent::key) of the runs that it starts are made of: nobody else knows it.
+    /// What the [keys](Parent::key) of the runs that it starts are made of: no other run knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Uuid>,
     /// The runs that it started and whose ends it has not learned of, in the order in which they were started.
@@ -52,7 +52,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Returns the [key](Parent::key) of a run that this one starts: nobody else can make it.
+    /// Returns the [key](Parent::key) of a run that this one starts: no other run can make it.
     #[must_use]
     pub fn key_of(&self, child: &RunId) -> Uuid {
         let secret = self.secret.unwrap_or_default();
@@ -67,7 +67,8 @@ impl Tree {
         uuid::Builder::from_custom_bytes(key).into_uuid()
     }
 
-    /// Returns which of the [children](Self::children) has ended so; `None` if it is none of them, or does not know the key.
+    /// Returns which of the [children](Self::children) has ended so; `None` if the run is no child of this one, or does
+    /// not know the key.
     #[must_use]
     pub fn child_of(&self, end: &ChildEnd) -> Option<usize> {
         let mut children = self.children.iter();
@@ -75,7 +76,7 @@ impl Tree {
         (self.key_of(&end.run) == end.key).then_some(index)
     }
 
-    /// Returns whether somebody who knows this key of a run can have it from this run alone, which started that one.
+    /// Returns whether the holder of this key of a run can have it from this run alone, which started that one.
     #[must_use]
     pub fn was_child(&self, run: &RunId, key: Uuid) -> bool {
         self.secret.is_some() && self.key_of(run) == key

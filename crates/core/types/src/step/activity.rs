@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::millis;
 
-/// What an engine may be told about making a step beside timeouts and retries.
+/// What an engine may learn about making a step beside timeouts and retries.
 ///
 /// Temporal goes by it. Engines that have no such thing take it and do nothing with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -46,7 +46,7 @@ impl StepId {
         }
     }
 
-    /// Reads a step as it stands in idempotency keys; `None` if the text is none.
+    /// Reads a step as it stands in idempotency keys; `None` if the text is not a step.
     ///
     /// ```
     /// use neuron_types::StepId;
@@ -113,7 +113,7 @@ impl StepId {
     /// The step by which a run [begins](crate::Effect::Begin).
     pub const BEGIN: Self = Self::new(0, Self::OWN_CALLS);
 
-    /// The step by which a run tells the one that started it how it ended.
+    /// The step by which a run reports its end to the run that started it.
     pub const TELL: Self = Self::new(0, Self::OWN_CALLS - 1);
 
     /// The position of the first model call that a context strategy makes before a turn.

@@ -21,7 +21,7 @@ pub struct ActivityOptions {
     /// What no other run has, though it may have the name: the idempotency key is made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Uuid>,
-    /// What the run is a part of in a distributed trace, if whoever started it said so.
+    /// What the run is a part of in a distributed trace, if the caller who started it named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
     /// Whose run it is. The executor may have other keys for every tenant, and passes on the rest to tools and servers.
@@ -30,8 +30,8 @@ pub struct ActivityOptions {
     /// The run at the top of the tree; `None` where the run itself is that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RunId>,
-    /// Patterns of calls that whoever started the run [allowed](crate::CallerRules::allow): they count where the worker's
-    /// agent lets callers say so.
+    /// Patterns of calls that the caller who started the run [allowed](crate::CallerRules::allow): they count where the
+    /// worker's agent lets callers allow calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// What the run is held to beside the rules of the worker's agent, as far as it is about the tool of the step: see
@@ -58,7 +58,7 @@ pub struct ActivityOptions {
     /// What is put aside for it, if it calls a model in a run with a budget: no attempt is made that is not provided for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
-    /// What else the engine is told about it.
+    /// What else the engine learns about it.
     #[serde(default, skip_serializing_if = "ActivitySettings::is_default")]
     pub activity: ActivitySettings,
 }
@@ -67,7 +67,7 @@ impl ActivityOptions {
     /// How long one attempt to begin may take: it is about what a worker has in its memory.
     const BEGINNING: Duration = Duration::from_secs(5);
 
-    /// The same where the run goes on with a session: the run before it is looked at on its engine.
+    /// The same where the run continues with a session: the run before it is looked at on its engine.
     pub(crate) const TAKING_A_SESSION: Duration = Duration::from_secs(60);
 
     /// Returns how a door performs the step by which a run begins whose definition is not known.

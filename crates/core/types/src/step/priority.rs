@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// Somebody waits for the answer.
+    /// A person waits for the answer.
     #[default]
     Interactive,
-    /// Nobody does: it comes after what is interactive, and has a tenth of the turns at least.
+    /// No person waits for the answer: the step comes after what is interactive, and has a tenth of the turns at least.
     Batch,
 }
 

@@ -13,8 +13,8 @@ use crate::{
 /// What people decided about a call: the decisions as they came, and what else of the ticket its
 /// [digest](crate::ticket_digest) is made of.
 ///
-/// Whoever makes the call can so find out by themselves whether these people approved this call, whoever asks for it. Who
-/// must have approved it is not in here: that is for the rules of whoever makes it to say.
+/// With it, an executor can itself find out whether these people approved this call, whichever run asks for it. It does
+/// not hold who must have approved the call: the executor's rules decide that.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Approval {
@@ -43,7 +43,7 @@ pub struct Approval {
     pub diff_sha256: Option<String>,
     /// The approvals, in the order in which the run took them.
     pub decisions: Vec<Decision>,
-    /// Whether they have to be signed, whoever makes the call.
+    /// Whether they have to be signed, whichever executor makes the call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
 }

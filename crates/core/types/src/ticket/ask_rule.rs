@@ -23,7 +23,7 @@ use crate::json::millis;
 pub struct AskRule {
     /// A [pattern](crate::CallPattern) of calls, or one after a `!`, which excepts calls.
     pub call: String,
-    /// The group that a decision must come from; anybody where `None`.
+    /// The group that a decision must come from; any person where `None`.
     pub from: Option<String>,
     /// How many have to approve. Default is 1.
     pub needed: u32,
@@ -34,7 +34,7 @@ pub struct AskRule {
 }
 
 impl AskRule {
-    /// Returns the rule for these calls, which anybody decides about.
+    /// Returns the rule for these calls, which any person decides about.
     #[must_use]
     pub fn new(call: impl Into<String>) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl fmt::Display for AskRule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "AskingForm", into = "AskingForm")]
 pub struct Asking {
-    /// Why somebody is asked; the ticket carries it.
+    /// Why a person is asked; the ticket carries it.
     pub reason: String,
     /// See [`AskRule::from`].
     pub from: Option<String>,
@@ -91,7 +91,7 @@ pub struct Asking {
 }
 
 impl Asking {
-    /// Returns a question to anybody.
+    /// Returns a question to any person.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self {

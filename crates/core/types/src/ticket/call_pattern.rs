@@ -52,7 +52,7 @@ pub struct CallPattern<'a> {
 }
 
 impl<'a> CallPattern<'a> {
-    /// Reads one; `None` if it is none.
+    /// Reads a pattern; `None` if the text is not a pattern.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let Some((tool, rest)) = text.split_once('(') else {
@@ -77,7 +77,7 @@ impl<'a> CallPattern<'a> {
                 .is_none_or(|(name, value)| call.is_covered(name, value))
     }
 
-    /// How certain it is that this call is among them, for what asks about calls or refuses them.
+    /// Returns how certain it is that this call is among them, for a rule that asks about calls or denies them.
     #[must_use]
     pub fn restricts(&self, call: &JudgedCall<'_>) -> Certainty {
         match self.argument {

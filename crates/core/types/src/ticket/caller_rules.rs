@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ApprovalRules, AskRule};
 
-/// Rules about calls that whoever started a run added to those of its agent. Each entry is a
-/// [pattern](crate::CallPattern), and none excepts calls.
+/// Rules about calls that the caller who started a run added to those of its agent. Each entry is a
+/// [pattern](crate::CallPattern), and no entry excepts calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallerRules {
-    /// Calls that nobody is asked about.
+    /// Calls that no person is asked about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// Calls that need a person's approval, whatever the agent allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<String>,
-    /// Calls that are refused.
+    /// Calls that are denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
 }
 
 impl CallerRules {
-    /// Adds what these ask about and refuse, where it is not here already. What they allow is not added.
+    /// Adds what these ask about and deny, where it is not here already. What they allow is not added.
     pub fn restrict_as(&mut self, other: &Self) {
         let add = |own: &mut Vec<String>, other: &[String]| {
             for rule in other {
@@ -34,7 +34,7 @@ impl CallerRules {
         add(&mut self.deny, &other.deny);
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -32,7 +32,7 @@ pub enum Choice {
     },
     /// `happened` or `happened:JSON`: the call took effect, with this result if it is known.
     Happened(Option<Value>),
-    /// `release`: what a guard found something in goes on as it is.
+    /// `release`: what a guard found something in passes as it is.
     Release,
     /// `withhold`: it does not; the model reads that it was withheld.
     Withhold,

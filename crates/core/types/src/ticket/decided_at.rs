@@ -1,4 +1,4 @@
-//! When somebody decided.
+//! When a decision was made.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The longest text of a time that is taken.
 const MAX_LENGTH: usize = 64;
 
-/// When somebody decided, as they say: a time of RFC 3339. Its text is kept as it came, because a signature is over it.
+/// When a decision was made, as the decider states: a time of RFC 3339. Its text is kept as it came, because a
+/// signature is over it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DecidedAt {

@@ -14,7 +14,7 @@ const ID_LENGTH: usize = 16;
 pub enum Verdict {
     /// Make the call.
     Approve,
-    /// Do not make it, or leave the question unanswered; the model is told.
+    /// Do not make it, or leave the question unanswered; the model reads that.
     #[default]
     Deny,
     /// Answer the question, or fill in the form.
@@ -117,8 +117,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Returns what tells this decision from any other about its ticket: the same for the same one, made again. It is the
-    /// start of the SHA-256 of its [canonical JSON](crate::canonical_json), in hexadecimal.
+    /// Returns what distinguishes this decision from any other about its ticket: the same for the same decision, made
+    /// again. It is the start of the SHA-256 of its [canonical JSON](crate::canonical_json), in hexadecimal.
     #[must_use]
     pub fn id(&self) -> String {
         // A decision holds nothing that JSON cannot.
@@ -138,7 +138,7 @@ impl Decision {
         is_blank(&self.signature) && !(takes_token && self.token.is_some())
     }
 
-    /// Returns the decision about this ticket with this verdict, by nobody in particular.
+    /// Returns the decision about this ticket with this verdict, without a decider's name.
     #[must_use]
     pub fn of(ticket: &Ticket, verdict: Verdict) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a decision names, so that nobody decides about what they did not see.
+//! What a decision names, so that no person decides about what they did not see.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -15,8 +15,8 @@ const TICKETS: &[u8] = b"neuron ticket 2\0";
 /// That is `{"run","nonce","directory","ticket","kind","tool","args","text_sha256","diff_sha256","fingerprint",
 /// "schema_sha256","choices"}`, with null for what is not known, and `"prefix"` if it has one, since a decision can be for
 /// that. What is shown as a text stands in it as its SHA-256 in hexadecimal, a schema as that of its canonical JSON. `nonce`
-/// and `directory` are those of the run's [status](crate::RunStatus). Whoever shows a
-/// ticket can compute it again; the ticket's own `digest` is no part of it, nor is to whom it is put and for how long.
+/// and `directory` are those of the run's [status](crate::RunStatus). A program that shows a ticket can compute the digest
+/// again; the ticket's own `digest` is no part of it, nor is to whom it is put and for how long.
 #[must_use]
 pub fn ticket_digest(ticket: &Ticket, nonce: Option<Uuid>, directory: Option<&str>) -> String {
     let schema = ticket.schema.as_ref().map(canonical_json);

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnExpiry {
-    /// It is answered with an error that says so. A run that waits for what a person says of a failure or of a limit ends
-    /// with that.
+    /// The ticket is answered with an error that reports this. A run that waits for a decision about a failure or a
+    /// limit ends with that.
     #[default]
     Deny,
     /// The run fails.

@@ -19,13 +19,13 @@ pub enum TicketKind {
     Failure,
     /// A budget is used up: what now?
     Budget,
-    /// Nobody knows whether a write took effect: what now?
+    /// It is unknown whether a write took effect: what now?
     UnknownOutcome,
-    /// What a tool asks a person before it can go on.
+    /// What a tool asks a person before it can continue.
     Form,
     /// The result of a deferred tool, which comes from elsewhere.
     External,
-    /// A guard found something in a message, a result or an answer: does it go on?
+    /// A guard found something in a message, a result or an answer: does it pass?
     Guard,
 }
 

@@ -1,4 +1,4 @@
-//! Which tool calls are made, refused, or put to a person.
+//! Which tool calls are made, rejected, or put to a person.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,15 +14,15 @@ use crate::{
 pub enum PermissionDecision {
     /// Make it.
     Allow,
-    /// Refuse it; the model reads the reason.
+    /// Reject it; the model reads the reason.
     Deny(String),
     /// Ask a person, for this reason and on these terms.
     Ask(Asking),
 }
 
 impl PermissionDecision {
-    /// Returns the stricter of two decisions about the same call. If both ask, both are served by one question; where they
-    /// ask different groups, none can, and the call is refused.
+    /// Returns the stricter of two decisions about the same call. If both ask, one question serves both; where they ask
+    /// different groups, no question can, and the call is rejected.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -45,12 +45,12 @@ pub trait PermissionPolicy: WasmCompatSend + WasmCompatSync {
     fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision;
 }
 
-/// The policy of an agent file: calls to refuse, to make, and to ask about.
+/// The policy of an agent file: calls to deny, to make, and to ask about.
 ///
-/// An entry is a [`CallPattern`], or one after a `!`, which excepts calls from its list wherever it stands.
-/// `deny` wins over `allow`, and `allow` over `approve`. What no list has is allowed. An entry that cannot be
-/// read, which an agent file never has, refuses or asks about every call and allows none. Where it is not
-/// [certain](Certainty) whether `deny` or `approve` has a call, a person is asked.
+/// An entry is a [`CallPattern`], or one after a `!`, which excepts calls from its list wherever it stands. `deny` wins
+/// over `allow`, and `allow` over `approve`. A call that no list has is allowed. An entry that cannot be read, which an
+/// agent file never has, denies or asks about every call and allows no call. Where it is not [certain](Certainty)
+/// whether `deny` or `approve` has a call, a person is asked.
 ///
 /// By themselves they compare arguments as texts: [`RunPolicy`](crate::RunPolicy) knows what the tools say of them.
 ///
@@ -78,7 +78,7 @@ pub struct ApprovalRules {
     pub allow: Vec<String>,
     /// Calls that need a person's approval, and whose.
     pub approve: Vec<AskRule>,
-    /// Calls that are refused.
+    /// Calls that are denied.
     pub deny: Vec<String>,
     /// What people decided for the rest of the run. The loop adds it, and goes by it where a policy asks;
     /// [`check`](PermissionPolicy::check) does not.
@@ -116,7 +116,8 @@ impl ApprovalRules {
         self.judge_allowed(call, &[])
     }
 
-    /// As [`judge`](Self::judge), where whoever started the run [allowed](crate::CallerRules::allow) calls of these patterns.
+    /// As [`judge`](Self::judge), where the caller who started the run [allowed](crate::CallerRules::allow) calls of
+    /// these patterns.
     #[must_use]
     pub fn judge_allowed(&self, call: &JudgedCall<'_>, allow: &[String]) -> PermissionDecision {
         match self.weigh(call) {
@@ -175,7 +176,7 @@ impl ApprovalRules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Weighed {
     Denied(String),
-    /// Nobody knows whether it is denied: a person is asked, whatever allows it.
+    /// It is unknown whether the call is denied: a person is asked, whatever allows it.
     MaybeDenied(Asking),
     Allowed,
     Asked(Asking),

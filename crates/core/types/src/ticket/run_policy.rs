@@ -1,4 +1,4 @@
-//! Which calls of a run are made, refused, or put to a person.
+//! Which calls of a run are made, rejected, or put to a person.
 
 use std::collections::BTreeSet;
 
@@ -49,10 +49,10 @@ impl RunPolicy {
         }
     }
 
-    /// Holds it to these bounds: what the rules of one refuse is refused, and what they ask about is asked about. A tool that
-    /// one does not have is refused, unless it is one of its own, which starts an agent or hands the run over to one: what
-    /// that does is held to them, too. Default is
-    /// none.
+    /// Holds the run to these bounds: what the rules of one bound reject is rejected, and what they ask about is asked
+    /// about. A call of a tool that one bound does not have is rejected, unless it is one of the run's own tools, which
+    /// start an agent or hand the run over to one: what that agent does is held to the bounds, too. Default is no
+    /// bounds.
     #[must_use]
     pub fn within(mut self, bounds: &[Bounds], own: BTreeSet<String>) -> Self {
         self.own_tools = own;
@@ -76,9 +76,9 @@ impl RunPolicy {
         self
     }
 
-    /// Sets the directory that paths start in, from the root. Default is that nobody knows: then a path that starts at
-    /// the root or goes above the directory is allowed by no pattern of paths inside, and is restricted by those that fit an
-    /// end of it.
+    /// Sets the directory that paths start in, from the root. Default is that the directory is unknown: then a path
+    /// that starts at the root or goes above the directory is allowed by no pattern of paths inside, and is restricted
+    /// by those that fit an end of it.
     #[must_use]
     pub fn in_directory(mut self, directory: impl Into<String>) -> Self {
         self.directory = Some(directory.into());
@@ -101,8 +101,8 @@ impl PermissionPolicy for RunPolicy {
 }
 
 impl Bounds {
-    /// Decides about a call of a run that is held to these: a tool that they lack is refused, and the others are judged by
-    /// their rules.
+    /// Decides about a call of a run that is held to these bounds: a call of a tool that they lack is rejected, and the
+    /// others are judged by their rules.
     #[must_use]
     pub fn judge(&self, call: &JudgedCall<'_>) -> PermissionDecision {
         let tool = call.tool();

@@ -26,9 +26,9 @@ pub struct Ticket {
     pub tool: Option<String>,
     /// The arguments of that call.
     pub args: Option<Value>,
-    /// Its [digest](crate::ticket_digest). A decision must carry it, so that nobody approves what they did not see.
+    /// Its [digest](crate::ticket_digest). A decision must carry it, so that no person approves what they did not see.
     pub digest: String,
-    /// Why somebody is asked.
+    /// Why a person is asked.
     pub reason: String,
     /// The question, or what the tool has to say.
     pub text: Option<String>,
@@ -42,7 +42,7 @@ pub struct Ticket {
     pub opened_at: DateTime<Utc>,
     /// When the question lapses, or goes to [others](Self::then); never where `None`.
     pub expires_at: Option<DateTime<Utc>>,
-    /// The approver, or the group of approvers, who decides; anybody where `None`.
+    /// The approver, or the group of approvers, who decides; any person where `None`.
     pub from: Option<String>,
     /// How many people have to approve.
     pub needed: u32,
@@ -57,8 +57,9 @@ pub struct Ticket {
     /// Who is asked when the time is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub then: Option<String>,
-    /// A [pattern](crate::CallPattern) of calls like this one, which a decision can be [for too](crate::Always::Prefix): the
-    /// program of a command and its first argument, or the directory of a path. `None` where there is none.
+    /// A [pattern](crate::CallPattern) of calls like this one, which a decision can be
+    /// [for too](crate::Always::Prefix): the program of a command and its first argument, or the directory of a path.
+    /// `None` if there is no such pattern.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// What the call is to find as it was when the ticket was opened: see

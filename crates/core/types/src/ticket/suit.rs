@@ -20,8 +20,8 @@ impl Ticket {
         }
     }
 
-    /// Checks whether a decision about this ticket can be for these later calls too: only where it asks whether a call may
-    /// be made, and anybody may say so alone. A group, or several people, are asked each time.
+    /// Checks whether a decision about this ticket can be for these later calls too: only where the ticket asks whether
+    /// a call may be made, and any person alone may decide that. A group, or several people, are asked each time.
     ///
     /// # Errors
     ///

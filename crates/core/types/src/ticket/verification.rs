@@ -15,7 +15,7 @@ pub struct VerifyRequest {
     pub decision: Decision,
     /// The run that asks.
     pub run: Option<RunId>,
-    /// What tells the run from any other of its name.
+    /// What distinguishes the run from any other of its name.
     pub nonce: Option<Uuid>,
     /// The directory that the run works in, where it is known.
     pub directory: Option<String>,
@@ -27,7 +27,7 @@ pub struct VerifyRequest {
     pub definition: String,
     /// What the ticket asks.
     pub kind: TicketKind,
-    /// The approver, or the group of approvers, who decides; anybody where `None`.
+    /// The approver, or the group of approvers, who decides; any person where `None`.
     pub from: Option<String>,
     /// How many people have to approve.
     pub needed: u32,
@@ -68,7 +68,7 @@ impl VerifyRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verification {
-    /// Whether it is signed by an approver. Where nobody is an approver, no decision is.
+    /// Whether it is signed by an approver. Where there are no approvers, no decision is.
     pub verified: bool,
     /// Who decided: the approver whose key it is, else who the decision says.
     pub approver: Option<String>,
@@ -84,7 +84,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Returns that a decision is taken for that of whoever it names, without any proof.
+    /// Returns that a decision is taken as a decision of the person whom it names, without any proof.
     #[must_use]
     pub fn unverified(decision: &Decision) -> Self {
         Self {
@@ -93,8 +93,8 @@ impl Verification {
         }
     }
 
-    /// Returns whether this is somebody who may decide a ticket that is put to `from`: the approver of that name, or
-    /// one of that group. Where a worker has no approvers it is anybody.
+    /// Returns whether this is a person who may decide a ticket that is put to `from`: the approver of that name, or
+    /// one of that group. Where a worker has no approvers, any person may.
     #[must_use]
     pub fn is_from(&self, from: Option<&str>) -> bool {
         let Some(from) = from else {

@@ -21,7 +21,7 @@ impl ArgumentKind {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Path, Self::ShellCommand];
 
-    /// Returns the `format` in a JSON Schema that says so.
+    /// Returns the `format` in a JSON Schema that stands for this kind.
     #[must_use]
     pub const fn format(self) -> &'static str {
         match self {
@@ -30,8 +30,8 @@ impl ArgumentKind {
         }
     }
 
-    /// Returns the arguments of which a JSON Schema says in their `format` what they are for, or in that of their items.
-    /// Only those at its top are looked at.
+    /// Returns the arguments whose `format` in a JSON Schema, or that of their items, states what they are for. Only
+    /// those at its top are looked at.
     ///
     /// ```
     /// use neuron_types::ArgumentKind;

@@ -13,13 +13,13 @@ pub const ASK_PERSON: &str = "ask_person";
 pub struct AskPerson {
     /// What is asked.
     pub question: String,
-    /// Answers to choose from; any text is one where there are none.
+    /// Answers to choose from; any text is an answer where the list is empty.
     #[serde(default)]
     pub choices: Vec<String>,
 }
 
 impl AskPerson {
-    /// Returns what the model is told about the tool.
+    /// Returns what the model reads about the tool.
     #[must_use]
     pub fn definition() -> ToolDefinition {
         ToolDefinition {

@@ -19,7 +19,7 @@ use crate::{Resumed, RunOrigin, RunTags, StepId, TraceContext, WasmCompatSend, W
 /// ```
 #[derive(Clone)]
 pub struct ToolContext {
-    /// The working directory. Built-in tools do not leave it unless the agent file says so.
+    /// The working directory. Built-in tools do not leave it unless the agent file allows that.
     pub cwd: PathBuf,
     /// The run that the call belongs to. Empty outside a run.
     pub run_id: String,
@@ -27,7 +27,8 @@ pub struct ToolContext {
     pub root: String,
     /// Whose run it is: what its caller said, or that of the run at the top of the tree.
     pub tags: RunTags,
-    /// What the call is in a distributed trace: what the tool asks others for is a part of it. `None` where nobody traces.
+    /// What the call is in a distributed trace: what the tool asks others for is a part of it. `None` where nothing is
+    /// traced.
     pub trace: Option<TraceContext>,
     /// The call's place in the run.
     pub step: StepId,
@@ -40,11 +41,11 @@ pub struct ToolContext {
     /// The same for every attempt of one call, and different for every other call, also for one of a run of the same
     /// name. It says nothing of the run. Pass it on to systems that take one. Empty outside a run.
     pub idempotency_key: String,
-    /// The [fingerprint](crate::Preview::fingerprint) that a person saw the preview with who approved the call: a call
-    /// that finds something else changes nothing and returns an error. `None` where nobody was shown one.
+    /// The [fingerprint](crate::Preview::fingerprint) of the preview that was shown to the person who approved the
+    /// call: a call that finds something else changes nothing and returns an error. `None` where no preview was shown.
     pub preview: Option<String>,
-    /// The token with which the result of a [deferred](crate::ToolDefinition::deferred) tool is delivered later: a secret,
-    /// made for this attempt and handed to nobody else. `None` for any other tool.
+    /// The token with which the result of a [deferred](crate::ToolDefinition::deferred) tool is delivered later: a
+    /// secret, made for this attempt and handed to no other tool. `None` for any other tool.
     pub completion_token: Option<String>,
     /// The digests of the skills that the run's definition has, by name, where the call is one of the tool that
     /// [reads them](crate::SkillSpec::TOOL). Empty for any other tool, and outside a run.

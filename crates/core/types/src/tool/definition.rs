@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{ArgumentKind, CacheControl};
 
-/// What the model is told about a tool.
+/// What the model reads about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolDefinition {
@@ -52,8 +52,8 @@ pub struct ToolDefinition {
     /// [token](crate::ToolContext::completion_token) that the tool is handed. No model is sent it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deferred: bool,
-    /// Whoever is asked about a call is shown first what the tool's [`preview`](crate::Tool::preview) says of it. Default is
-    /// false: nothing is asked of the tool then. No model is sent it.
+    /// Whether a person who is asked about a call is first shown what the tool's [`preview`](crate::Tool::preview)
+    /// returns for the call. Default is false: the tool is asked nothing then. No model is sent this field.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub previews: bool,
     /// The tool's [`outcome`](crate::Tool::outcome) says what became of a write whose outcome is unknown, before the model
@@ -92,7 +92,7 @@ pub enum ToolEffects {
     ReadOnly,
     /// Repeating it is harmless, with the same idempotency key.
     Idempotent,
-    /// One attempt. If its outcome is unknown it is not called again unless a person says so.
+    /// One attempt. If its outcome is unknown it is not called again unless a person orders that.
     Write,
 }
 

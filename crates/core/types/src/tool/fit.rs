@@ -1,4 +1,4 @@
-//! Whether arguments fit a tool's schema, as far as it can be told at once.
+//! Whether arguments fit a tool's schema, as far as it can be checked at once.
 
 use serde_json::{Map, Value};
 

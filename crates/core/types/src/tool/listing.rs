@@ -13,7 +13,8 @@ struct Group<'a> {
     names: Vec<&'a str>,
 }
 
-/// How many tools these are, of which servers, and their names, as far as they take no more than so many bytes in a JSON text.
+/// Returns how many tools these are, their servers, and their names, as far as they take no more than this number of
+/// bytes in a JSON text.
 ///
 /// All servers come before any name, and the first name of each before the second of any.
 pub(crate) fn listing(tools: &[&ToolDefinition], room: usize) -> String {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{ContentItem, Guarded, Pending};
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolOutput {
     /// What the model reads.

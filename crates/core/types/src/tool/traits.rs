@@ -83,7 +83,7 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     /// What can go wrong.
     type Error: Error + Send + Sync + 'static;
 
-    /// What the model is told about this tool. Its annotations decide how a failed call is retried.
+    /// Returns what the model reads about this tool. Its annotations decide how a failed call is retried.
     fn definition(&self) -> ToolDefinition;
 
     /// Returns the arguments of a call with what the model may leave out and the tool has a value for. They are parsed
@@ -109,9 +109,9 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     /// Says what a call would do, for the person who is asked about it; `None` if there is nothing to say beyond the
     /// arguments. It changes nothing.
     ///
-    /// It is asked only where the [definition](ToolDefinition::previews) says that there are previews, and only about calls
-    /// that somebody is asked about. Of a diff or a text beyond 64 KiB the rest is cut. What [`Preview::fingerprint`] says,
-    /// in at most 1024 bytes, comes back as [`ToolContext::preview`] when the call is made. Default is `None`.
+    /// It is called only where the [definition](ToolDefinition::previews) announces previews, and only about calls that
+    /// a person is asked about. A diff or a text beyond 64 KiB is cut there. [`Preview::fingerprint`], in at most 1024
+    /// bytes, comes back as [`ToolContext::preview`] when the call is made. Default is `None`.
     ///
     /// # Errors
     ///
@@ -127,14 +127,15 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     /// Says what became of a call that was made with this idempotency key and whose outcome is unknown: its worker was
     /// lost, or it had no result in time. `None` if the tool does not know it either. It changes nothing and makes no call.
     ///
-    /// It is asked only where the [definition](ToolDefinition::outcomes) says that it can answer, and only about writes:
-    /// any other call is made again. What it returns is the call's result. After `None` the model, or a person, learns
-    /// that the outcome is unknown. [`ToolContext::idempotency_key`] is the call's here too. A key that nobody has
-    /// seen is no proof that nothing happens any more: the call may still be on its way. Default is `None`.
+    /// It is called only where the [definition](ToolDefinition::outcomes) announces that it can answer, and only about
+    /// writes: any other call is made again. What it returns is the call's result. After `None` the model, or a person,
+    /// learns that the outcome is unknown. [`ToolContext::idempotency_key`] is the call's here too. An unknown key is
+    /// no proof that nothing happens any more: the call may still be on its way. Default is `None`.
     ///
     /// # Errors
     ///
-    /// [`ToolError::Unavailable`] and others that may pass have it asked again; after any other the outcome is unknown.
+    /// After [`ToolError::Unavailable`] and others that may pass it is called again; after any other the outcome is
+    /// unknown.
     fn outcome(
         &self,
         _key: &str,
@@ -179,9 +180,9 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// Whether whoever performs the call checks the arguments, so that nobody need check them against
-    /// [`ToolDefinition::input_schema`] before. True for tools whose schema comes from a stranger: checking
-    /// against a schema can be made to take for ever. Default is false.
+    /// Returns whether the tool itself checks the arguments, so that they need not be checked against
+    /// [`ToolDefinition::input_schema`] before. True for tools whose schema comes from a stranger: checking against a
+    /// schema can be made to take for ever. Default is false.
     fn checks_arguments(&self) -> bool {
         false
     }
@@ -196,8 +197,8 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
         Ok(())
     }
 
-    /// The same tool with another setting of the process that it works in, which its type tells: its sandbox, for one.
-    /// `None` if it has no such setting, which is the default.
+    /// Returns the same tool with another setting of the process that it works in, which its type identifies: its
+    /// sandbox, for one. `None` if it has no such setting, which is the default.
     fn with_setting(&self, _setting: &dyn Any) -> Option<Arc<dyn ToolDyn>> {
         None
     }

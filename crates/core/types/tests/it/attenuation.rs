@@ -271,7 +271,7 @@ fn a_call_is_held_to_what_the_bounds_say_of_its_tool_and_to_nothing_where_they_s
     let [of_reads] = child.bounds_of_call("read_file").try_into().unwrap();
     assert_eq!(of_reads.approvals.deny, ["read_file(path=secret/*)"]);
     assert!(of_reads.approvals.allow.is_empty());
-    // One that the parent lacks is refused, whatever the rules say.
+    // A tool that the parent lacks is rejected, whatever the rules say.
     let lacking = child.bounds_of_call("mcp__push");
     assert_eq!(lacking, [Bounds::default()]);
     let unheld = agent(&["bash"], ApprovalRules::default());
@@ -298,7 +298,7 @@ proptest! {
         };
         let (part, whole) = (of(&run.bounds_of_call(tool)), of(&run.bounds));
         match (&part, &whole) {
-            // Which of several reasons is told is no matter.
+            // It does not matter which of several reasons is given.
             (PermissionDecision::Deny(_), PermissionDecision::Deny(_)) => {}
             _ => prop_assert_eq!(part, whole),
         }

@@ -1,4 +1,4 @@
-//! What whoever starts a run can change of its agent, and what they cannot.
+//! What the caller who starts a run can change of its agent, and what not.
 
 use std::collections::BTreeSet;
 

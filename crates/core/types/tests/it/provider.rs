@@ -8,7 +8,7 @@ use neuron_types::{
     ProviderError, RequestHead, StreamEvent,
 };
 
-/// Answers with the last message's text, and refuses an empty conversation.
+/// Answers with the last message's text, and rejects an empty conversation.
 struct Echo;
 
 impl Provider for Echo {

@@ -36,7 +36,7 @@ const OPERATORS: [&str; 8] = ["-R", "-eq", "-ge", "-gt", "-le", "-lt", "-ne", "-
 /// Variables whose text the shell evaluates.
 const EVALUATED: [&str; 5] = ["BASH_ENV=", "ENV=", "PROMPT_COMMAND=", "PS0=", "PS4="];
 
-/// What a script has of which the shell may evaluate texts that are no commands of it.
+/// Where a script makes the shell evaluate texts that are no commands of the script.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluation {
     /// It calculates, or takes a variable by a name that it makes: what the variables hold is evaluated.

@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
     }
 
     fn into_found(mut self) -> Found {
-        // A shell among the commands executes the texts, by whatever way they come to it.
+        // A shell among the commands executes the texts, by whatever way they reach it.
         while has_shell(&self.found.commands)
             && let Some(text) = self.texts.pop()
         {
@@ -121,24 +121,24 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// Goes on in the next line, if this one does.
+    /// Continues in the next line, if this one does.
     fn join_lines(&mut self) {
         while self.skip("\\\n") {}
     }
 
-    /// Whether this follows, where a line may go on in the next.
+    /// Returns whether this follows, where a line may continue in the next.
     fn is_next(&mut self, text: &str) -> bool {
         self.join_lines();
         self.rest.starts_with(text)
     }
 
-    /// As `skip`, where a line may go on in the next.
+    /// As `skip`, where a line may continue in the next.
     fn skip_joined(&mut self, text: &str) -> bool {
         self.join_lines();
         self.skip(text)
     }
 
-    /// Goes on behind a text, if it is what follows.
+    /// Continues behind a text, if the text is what follows.
     fn skip(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);
@@ -343,7 +343,7 @@ impl<'a> Reader<'a> {
             self.rest = rest.strip_prefix('\n').unwrap_or(rest);
             self.found.evaluation.plants |= plants(text);
             if !document.is_literal {
-                // A line may go on in the next, and the document end there.
+                // A line may continue in the next, and the document end there.
                 if text.contains("\\\n") {
                     self.not_complete();
                 }
@@ -450,7 +450,7 @@ impl<'a> Reader<'a> {
             word.push('$');
             return;
         } else if self.rest.starts_with("\\\n") {
-            // The name may go on in the next line.
+            // The name may continue in the next line.
             self.not_complete();
         }
         self.not_simple();

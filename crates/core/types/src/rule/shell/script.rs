@@ -107,7 +107,7 @@ impl Script {
             Some(argument) => format!("{program} {argument} *"),
             None => format!("{program} *"),
         };
-        // `*` in the place of the second argument may be none, and the pattern does not say so.
+        // `*` in the place of the second argument may stand for no argument, which the pattern does not show.
         self.is_covered(&prefix).then_some(prefix)
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Word {
     pub(crate) is_open: bool,
     /// Nothing is known of the rest of it.
     is_cut: bool,
-    /// Its characters as far as they are written, also those of which it is not known what becomes of them.
+    /// Its characters as far as they are written, including those whose expansion is unknown.
     written: String,
 }
 
@@ -27,7 +27,7 @@ impl Word {
         }
     }
 
-    /// A part of the command line of which nothing is known.
+    /// A part of the command line that is unknown.
     pub(crate) fn unknown() -> Self {
         Self {
             pieces: vec![Piece::Unknown],
@@ -92,7 +92,7 @@ impl Word {
         self.pieces.get(start..).unwrap_or_default()
     }
 
-    /// Whether it is one part of which nothing is known.
+    /// Returns whether the word is one part that is unknown.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_open && self.pieces == [Piece::Unknown]
     }

@@ -26,7 +26,7 @@ pub(crate) fn stop_reasons() -> Vec<StopReason> {
         .collect()
 }
 
-/// Counts of which everything is known.
+/// Counts that are all known.
 pub(crate) fn usage() -> TokenUsage {
     TokenUsage {
         input_tokens: 1200,
@@ -53,7 +53,7 @@ pub(crate) fn usage() -> TokenUsage {
     }
 }
 
-/// What guards said of which a person is asked.
+/// Findings of guards that a person is asked about.
 pub(crate) fn guarded() -> Guarded {
     Guarded {
         notes: vec![GuardNote {

@@ -47,7 +47,7 @@ pub(crate) fn run_id() -> RunId {
     RunId::new("nightly-2026.01").unwrap()
 }
 
-/// A part of somebody else's trace.
+/// A part of another party's trace.
 pub(crate) fn trace() -> TraceContext {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     TraceContext::from_headers(parent, Some("vendor=1")).unwrap()

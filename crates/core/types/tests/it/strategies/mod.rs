@@ -1,8 +1,8 @@
 //! Any value of every serialised type that neuron itself can make.
 //!
-//! Left out is what JSON cannot tell from something else, and nobody builds: `Some(Value::Null)` beside
-//! `None`, a [`StopReason::Other`](neuron_types::StopReason::Other) with the name of another reason, and
-//! parts of a millisecond.
+//! Left out is what JSON cannot distinguish from something else, and no code builds: `Some(Value::Null)` beside `None`,
+//! a [`StopReason::Other`](neuron_types::StopReason::Other) with the name of another reason, and parts of a
+//! millisecond.
 
 pub(crate) mod agent;
 pub(crate) mod approval;
