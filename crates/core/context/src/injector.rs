@@ -157,7 +157,7 @@ impl SystemInjector {
         self
     }
 
-    /// What is due in a run that is about to call the model.
+    /// Returns the reminders that are due in a run that is about to call the model.
     #[must_use]
     pub fn due(&self, state: &RunState) -> Vec<String> {
         let due = self.rules.iter().filter(|rule| rule.trigger.is_due(state));

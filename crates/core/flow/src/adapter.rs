@@ -31,8 +31,8 @@ pub trait Adapter: DurableContext {
     /// The run's flow. Nothing waits while it is locked.
     fn flow(&self) -> &Mutex<Flow>;
 
-    /// What hooks are to be notified of before this step, which is being started. Default is nothing: a door may find that
-    /// out where it makes the step.
+    /// Returns the notices for hooks that are due before this step, which is being started. Default is nothing: a door
+    /// may find the notices where it makes the step.
     fn notify(&self, step: &Step) -> Vec<RunNotice> {
         let _ = step;
         Vec::new()

@@ -408,8 +408,8 @@ impl Flow {
         Ok(Answer::Nothing)
     }
 
-    /// Whether the run can wait for these: it is not cancelled, or each has ended before, was left, was observed, or was
-    /// started later.
+    /// Returns whether the run can wait for these: it is not cancelled, or each has ended before, was left, was
+    /// observed, or was started later.
     #[must_use]
     pub fn may_be_awaited(&self, handles: &[Handle]) -> bool {
         let Some(cancelled) = &self.cancelled else {
@@ -434,7 +434,7 @@ impl Flow {
         Some(DurableError::Cancelled { reason })
     }
 
-    /// Whether the run is cancelled.
+    /// Returns whether the run is cancelled.
     #[must_use]
     pub const fn is_cancelled(&self) -> bool {
         self.cancelled.is_some()
@@ -496,15 +496,15 @@ impl Flow {
         self.index_of(handle).is_some() || self.over.iter().any(|over| over.handle == handle)
     }
 
-    /// Whether one of these has ended and can be observed.
+    /// Returns whether one of these has ended and can be observed.
     #[must_use]
     pub fn has_ended(&self, handles: &[Handle]) -> bool {
         let mut over = self.over.iter();
         over.any(|over| handles.contains(&over.handle))
     }
 
-    /// Whether each of these is waited for only because it was left, is sent in a cancelled run too, or is not open, and there
-    /// is at least one.
+    /// Returns whether each of these is waited for only because it was left, is sent in a cancelled run too, or is not
+    /// open, and there is at least one.
     #[must_use]
     pub fn are_left(&self, handles: &[Handle]) -> bool {
         let is_left = |handle: &Handle| match self.index_of(*handle) {

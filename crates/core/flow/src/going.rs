@@ -47,7 +47,7 @@ impl Deadline {
 }
 
 impl Going {
-    /// Whether a cancelled run can wait for it.
+    /// Returns whether a cancelled run can wait for it.
     pub(crate) fn may_be_awaited(&self) -> bool {
         self.is_left
             || match &self.what {

@@ -90,8 +90,8 @@ pub fn next_delay(
     })
 }
 
-/// How long to wait before a worker is looked for once more that has what a step needs, after so many looks in a row:
-/// 1 s, 2 s, and at last a minute.
+/// Returns how long to wait before a worker with what a step needs is looked for once more, after this number of looks
+/// in a row: 1 s, 2 s, and at last a minute.
 #[must_use]
 pub fn look_again(looks: u32) -> Duration {
     FIRST_LOOK
@@ -109,7 +109,8 @@ pub fn lost_write() -> StepFailure {
     )
 }
 
-/// What a step fails with that was lost with its worker so often in a row that it may be what ends them.
+/// Returns the failure of a step that was lost with its worker so often in a row that the step may be what ends the
+/// workers.
 #[must_use]
 pub(crate) fn lost_workers(lost: u32) -> StepFailure {
     StepFailure::new(

@@ -45,13 +45,13 @@ impl<'a> StepTerms<'a> {
 }
 
 impl StepTerms<'_> {
-    /// Whether something is put aside for an attempt after those before.
+    /// Returns whether something is put aside for an attempt after those before.
     fn provides_after(&self, spent: Option<&Spent>) -> bool {
         self.held.is_none_or(|held| held.covers_another(spent))
     }
 }
 
-/// What a step fails with for whose next attempt nothing is put aside.
+/// Returns the failure of a step when nothing is put aside for its next attempt.
 fn out_of_budget(last: StepFailure) -> StepFailure {
     StepFailure {
         kind: FailureKind::OutOfBudget,
@@ -124,7 +124,7 @@ impl StepLife {
         self
     }
 
-    /// Whether nothing has failed.
+    /// Returns whether nothing has failed.
     #[must_use]
     pub fn is_new(&self) -> bool {
         *self == Self::default()

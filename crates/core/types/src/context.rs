@@ -18,8 +18,8 @@ use crate::{
 /// result, is smaller by [`token_estimate`](Self::token_estimate), and the conversation need not shrink again
 /// with it; or it is an error.
 pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
-    /// Whether the conversation has to shrink before the next model call. `token_count` is the size of
-    /// the whole request as far as it is known: the last reported usage and an estimate of what came since.
+    /// Returns whether the conversation has to shrink before the next model call. `token_count` is the size of the
+    /// whole request as far as it is known: the last reported usage and an estimate of what came since.
     fn should_compact(&self, messages: &[Message], token_count: u64) -> bool;
 
     /// Shrinks the conversation.
@@ -44,7 +44,7 @@ pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
         let _stays_as_it_is = policy;
     }
 
-    /// What the model is to be reminded of before its next call. Default is nothing.
+    /// Returns the reminders for the model before its next call. Default is nothing.
     ///
     /// The loop calls it before each model call, after the conversation was reviewed, unless the model continues its
     /// own answer. `state.context.reminded` holds how far the run was at the last call. The method must be pure: the

@@ -326,7 +326,7 @@ impl Observed {
         })
     }
 
-    /// Whether it is the end of a call that was cancelled.
+    /// Returns whether it is the end of a call that was cancelled.
     fn is_given_up(&self) -> bool {
         let Self::Ended(_, End::Effect(Err(failure))) = self else {
             return false;

@@ -185,7 +185,7 @@ impl Effect {
         }
     }
 
-    /// Whether a door does it itself, and no executor.
+    /// Returns whether a door does it itself, and no executor.
     #[must_use]
     pub const fn is_of_door(&self) -> bool {
         matches!(self, Self::Agent(_) | Self::Signal(_))

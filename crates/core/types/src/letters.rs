@@ -19,8 +19,8 @@ pub fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character cannot be seen where it stands, though it is no blank: two texts that differ in it look alike. Those
-/// of [`is_control`] are among them.
+/// Returns whether a character cannot be seen where it stands, though it is no blank: two texts that differ in it look
+/// alike. Those of [`is_control`] are among them.
 ///
 /// Some languages and emoji need some of them. A name, and what a person decides about, does not.
 ///

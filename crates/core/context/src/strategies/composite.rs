@@ -46,7 +46,7 @@ impl<A: ContextStrategy, B: ContextStrategy> Composite<A, B> {
 }
 
 impl<A: ContextStrategy, B: ContextStrategy> ContextStrategy for Composite<A, B> {
-    /// Whether either asks for it.
+    /// Returns whether either asks for it.
     fn should_compact(&self, messages: &[Message], token_count: u64) -> bool {
         self.first.should_compact(messages, token_count)
             || self.next.should_compact(messages, token_count)

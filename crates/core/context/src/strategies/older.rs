@@ -70,7 +70,7 @@ pub(crate) fn replace(messages: &mut Vec<Message>, older: Range<usize>, instead:
     }
 }
 
-/// Whether the message is an instruction of the one who runs the agent.
+/// Returns whether the message is an instruction of the one who runs the agent.
 pub(crate) fn is_operator(message: &Message) -> bool {
     message.role == Role::System
 }

@@ -57,7 +57,7 @@ impl Strategy {
         self
     }
 
-    /// What tokens are estimated with.
+    /// Returns what tokens are estimated with.
     #[must_use]
     pub const fn counter(&self) -> TokenCounter {
         self.counter

@@ -510,7 +510,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    /// What the policy says against the arguments that a person put in.
+    /// Returns what the policy has against the arguments that a person put in.
     fn denied_edit(&self, decision: &Decision) -> Option<String> {
         let args = decision.args.as_ref()?;
         let mut tickets = self.machine.state().tickets.iter();
@@ -660,7 +660,7 @@ fn keep_secret(machine: &mut AgentMachine, door: &impl DurableContext) {
     }
 }
 
-/// Whether any of these is not made any more when the run's time is over.
+/// Returns whether any of these is not made any more when the run's time is over.
 fn takes_time(steps: &[Step]) -> bool {
     let takes_time = [
         EffectKind::Model,

@@ -48,7 +48,7 @@ impl<'a, D> SummaryModel<'a, D> {
         }
     }
 
-    /// What the calls used and cost, the messages that arrived meanwhile, and whether the run's time is over.
+    /// Returns what the calls used and cost, the messages that arrived meanwhile, and whether the run's time is over.
     pub(crate) fn into_made(self) -> (Spent, Vec<Signal>, bool) {
         let made = self.made.into_inner();
         let made = made.unwrap_or_else(PoisonError::into_inner);

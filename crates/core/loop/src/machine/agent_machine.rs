@@ -217,7 +217,7 @@ impl AgentMachine {
         Step::new(Effect::Model(request), options)
     }
 
-    /// How the door makes this turn's model call.
+    /// Returns how the door makes this turn's model call.
     pub(crate) fn model_options(&self) -> ActivityOptions {
         let turn = self.state.turn;
         ActivityOptions {
@@ -360,7 +360,7 @@ impl AgentMachine {
             .unwrap_or_default()
     }
 
-    /// Whether a ticket is open.
+    /// Returns whether a ticket is open.
     #[must_use]
     pub fn has_open_tickets(&self) -> bool {
         !self.state.tickets.is_empty()
@@ -472,7 +472,7 @@ impl AgentMachine {
     }
 }
 
-/// What the ids of tickets begin with, where they are not the run's own.
+/// Returns what the ids of tickets begin with, where they are not the run's own.
 pub(crate) fn scope_of(state: &RunState) -> String {
     match state.scope {
         0 => String::new(),

@@ -379,7 +379,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether a call of the conversation has this id.
+    /// Returns whether a call of the conversation has this id.
     fn has_call(&self, id: &str) -> bool {
         // A long conversation is looked through for each call, and others than the model have none.
         let answers = self.messages().iter();
@@ -389,12 +389,12 @@ impl AgentMachine {
     }
 }
 
-/// What the model reads after an answer that is not of the form that was asked for.
+/// Returns what the model reads after an answer that is not of the form that was asked for.
 pub(crate) fn answer_again(what: &str) -> String {
     format!("{what}. Answer again, with nothing but JSON that fits.")
 }
 
-/// What guards make of an answer.
+/// Returns what guards make of an answer.
 fn end_of(response: &CompletionResponse) -> GuardEnd {
     let guarded = response.guarded.as_ref();
     guarded.map_or(GuardEnd::Pass, |guarded| guarded.end.clone())

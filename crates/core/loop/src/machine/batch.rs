@@ -59,7 +59,8 @@ impl AgentMachine {
         self.settle(now);
     }
 
-    /// What is done about a call where guards have a person asked about it, too: who reads the ticket learns why they do.
+    /// Returns what is done about a call that guards ask a person about, too: the person who reads the ticket learns
+    /// the reason of the guards.
     fn doubted(&self, index: usize, decision: PermissionDecision) -> PermissionDecision {
         let slot = self.state.calls.get(index);
         match slot.and_then(|slot| slot.doubt.clone()) {
@@ -73,14 +74,14 @@ impl AgentMachine {
         }
     }
 
-    /// What a call is answered with that is not made, whatever its policy says.
+    /// Returns the answer to a call that is not made, whatever its policy says.
     pub(crate) fn refusal(&self, index: usize) -> Option<String> {
         self.too_many(index)
             .or_else(|| self.unlisted(index))
             .or_else(|| self.no_child(index))
     }
 
-    /// What a call is answered with that is one more than an answer may ask for.
+    /// Returns the answer to a call beyond the number that one answer may ask for.
     fn too_many(&self, index: usize) -> Option<String> {
         let position = self.state.calls.get(index)?.position;
         let most = self.state.agent.calls_per_turn?;
@@ -91,8 +92,8 @@ impl AgentMachine {
         })
     }
 
-    /// What a call is answered with whose tool the run's definition does not list: what a run may call must not
-    /// depend on which tools an executor has.
+    /// Returns the answer to a call whose tool the run's definition does not list: what a run may call must not depend
+    /// on which tools an executor has.
     fn unlisted(&self, index: usize) -> Option<String> {
         let name = &self.state.calls.get(index)?.call.name;
         let agent = &self.state.agent;
@@ -111,7 +112,7 @@ impl AgentMachine {
         })
     }
 
-    /// Whether a call asks a person, and no executor.
+    /// Returns whether a call asks a person, and no executor.
     fn is_question(&self, index: usize) -> bool {
         let slot = self.state.calls.get(index);
         slot.is_some_and(|slot| slot.call.name == ASK_PERSON)
@@ -303,7 +304,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether guards and hooks have let calls pass, and look at no other.
+    /// Returns whether guards and hooks have let calls pass, and look at no other.
     fn judges_next(&self) -> bool {
         self.calls_in(is_unjudged).next().is_some() && self.calls_in(is_unguarded).next().is_none()
     }
@@ -390,7 +391,7 @@ impl AgentMachine {
         }
     }
 
-    /// Where in the batch the calls in this state are.
+    /// Returns the positions in the batch of the calls in this state.
     pub(crate) fn positions(&self, wanted: fn(&CallState) -> bool) -> Vec<usize> {
         let slots = self.state.calls.iter().enumerate();
         slots

@@ -68,7 +68,7 @@ pub(crate) enum Source {
 }
 
 impl AgentMachine {
-    /// What the run's own limits bound.
+    /// Returns what the run's own limits bound.
     pub(crate) fn limited(&self) -> Allowance {
         let limits = &self.state.agent.limits;
         Allowance {
@@ -77,19 +77,19 @@ impl AgentMachine {
         }
     }
 
-    /// What the run above has granted; all that one likes where none did.
+    /// Returns what the run above has granted; no bound where there is no such grant.
     pub(crate) fn granted(&self) -> Allowance {
         let lease = self.state.budget.lease.as_ref();
         lease.map(|lease| lease.granted().own).unwrap_or_default()
     }
 
-    /// What the run and those below it may use at most.
+    /// Returns what the run and those below it may use at most.
     pub(crate) fn bound(&self) -> Allowance {
         self.limited().and(self.granted())
     }
 
-    /// What model calls have used, and what they are charged, with those of the runs below that have ended. A cost that is not
-    /// known fits no budget.
+    /// Returns what model calls have used, and what they are charged, with those of the runs below that have ended. A
+    /// cost that is not known fits no budget.
     pub(crate) fn used(&self) -> Amount {
         let (state, tree) = (&self.state, &self.state.tree);
         let cost = neuron_types::cost_sum(state.cost_usd, tree.cost_usd);
@@ -100,7 +100,7 @@ impl AgentMachine {
         answered.plus(state.budget.reserved).plus(tree.reserved)
     }
 
-    /// What is given out: to the model call of the turn, to judges, and to the runs below that are open.
+    /// Returns what is given out: to the model call of the turn, to judges, and to the runs below that are open.
     pub(crate) fn given(&self) -> Amount {
         let held = self.state.budget.held.map(|held| held.all());
         let children = self
@@ -114,22 +114,22 @@ impl AgentMachine {
         given.fold(Amount::ZERO, Amount::plus)
     }
 
-    /// What is used or given out.
+    /// Returns what is used or given out.
     fn committed(&self) -> Amount {
         self.used().plus(self.given())
     }
 
-    /// What is left of this.
+    /// Returns what is left of this.
     pub(crate) fn left_of(&self, allowance: Allowance) -> Allowance {
         allowance.without(self.committed())
     }
 
-    /// Whether anything bounds what model calls use.
+    /// Returns whether anything bounds what model calls use.
     pub(crate) fn is_bounded(&self) -> bool {
         !self.bound().is_unbounded() || self.pool().is_some()
     }
 
-    /// Whether there is room for the model call of the next turn.
+    /// Returns whether there is room for the model call of the next turn.
     pub(crate) fn room(&self) -> Room {
         match self.is_bounded() {
             true => self.room_for(&self.next_call()),
@@ -137,7 +137,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether there is room for a model call of this size.
+    /// Returns whether there is room for a model call of this size.
     pub(crate) fn room_for(&self, call: &CallSize) -> Room {
         if !self.is_bounded() {
             return Room::Unbounded;
@@ -174,8 +174,8 @@ impl AgentMachine {
         }
     }
 
-    /// What may be put aside for a model call of a context strategy, after such calls used so much: nothing in a run without a
-    /// budget.
+    /// Returns what may be put aside for a model call of a context strategy, after such calls used this much: nothing
+    /// in a run without a budget.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl AgentMachine {
         }
     }
 
-    /// What the next model call takes at most and at least.
+    /// Returns what the next model call takes at most and at least.
     fn next_call(&self) -> CallSize {
         let (least, most) = self.output_bounds();
         CallSize {
@@ -227,7 +227,7 @@ impl AgentMachine {
         }
     }
 
-    /// How many tokens an answer is worth a call for, and how many it may have.
+    /// Returns how many tokens an answer has to have to be worth a call, and how many it may have.
     fn output_bounds(&self) -> (u64, u64) {
         let head = &self.state.agent.head;
         let thinking = match head.thinking {
@@ -239,8 +239,8 @@ impl AgentMachine {
         (least.min(most), most)
     }
 
-    /// How many tokens the next request has at most: as many as the model said of what it has read, and one for each byte of
-    /// the rest. Tokens of all models have a byte or more.
+    /// Returns how many tokens the next request has at most: as many as the model said of what it has read, and one for
+    /// each byte of the rest. Tokens of all models have a byte or more.
     fn most_input(&self) -> u64 {
         let known = self.state.context.reported;
         let messages = self.messages().get(known.messages..).unwrap_or_default();
@@ -264,12 +264,12 @@ impl AgentMachine {
         known.tokens.saturating_add(bytes)
     }
 
-    /// What the dearest of the models of a request costs; `None` where one's price is not known.
+    /// Returns what the dearest of the models of a request costs; `None` where one's price is not known.
     fn rate_of(&self, head: &RequestHead) -> Option<ModelRate> {
         self.dearest_of(head.models())
     }
 
-    /// What the dearest of these models costs; `None` where one's price is not known.
+    /// Returns what the dearest of these models costs; `None` where one's price is not known.
     pub(crate) fn dearest_of(
         &self,
         models: impl Iterator<Item = impl AsRef<str>>,
@@ -379,7 +379,8 @@ impl CallSize {
         }
     }
 
-    /// How many tokens of an answer there have to be: the run above is asked for more before it is as few as a call is worth.
+    /// Returns how many tokens of an answer there have to be: the run above is asked for more before there are as few
+    /// as a call is worth.
     fn least_of(&self, has_lease: bool) -> u64 {
         match has_lease {
             true => self.least.max(LEAST_LEASED.min(self.most)),
@@ -416,7 +417,7 @@ impl CallSize {
         })
     }
 
-    /// What is put aside for it where so much is free, which is enough.
+    /// Returns what is put aside for the call where this much is free, which is enough.
     fn held_in(&self, free: Allowance) -> Held {
         let tokens = free.tokens.map(|free| free.saturating_sub(self.input));
         let money = self
@@ -480,7 +481,7 @@ impl Shortage {
     }
 }
 
-/// How many tokens a message has at most.
+/// Returns how many tokens a message has at most.
 fn bytes_of(message: &Message) -> usize {
     let blocks = message.content.iter().map(|block| match block {
         ContentBlock::Image { source, .. } => bytes_of_image(source),

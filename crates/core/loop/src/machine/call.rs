@@ -85,7 +85,7 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     Some(next)
 }
 
-/// What a state is called in an error.
+/// Returns what a state is called in an error.
 pub(crate) const fn name(state: &CallState) -> &'static str {
     match state {
         CallState::Unguarded => "unguarded",

@@ -42,7 +42,8 @@ impl AgentMachine {
         }
     }
 
-    /// Whether a decision is dropped that came as a raw signal: too many came about its ticket, or about none that is open.
+    /// Returns whether a decision is dropped that came as a raw signal: too many came about its ticket, or about none
+    /// that is open.
     pub(crate) fn drops_raw(&mut self, decision: &Decision, now: DateTime<Utc>) -> bool {
         let is_signed = self.state.lineage.signed;
         let mut tickets = self.state.tickets.iter_mut();
@@ -179,7 +180,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the step at this position verifies a decision about a ticket that is still open.
+    /// Returns whether the step at this position verifies a decision about a ticket that is still open.
     pub(crate) fn is_verifying(&self, position: u32) -> bool {
         let mut tickets = self.state.tickets.iter();
         tickets.any(|open| open.verifying == Some(position))
@@ -265,7 +266,8 @@ enum RawSignal {
 }
 
 impl RawSignal {
-    /// What becomes of one more, where so many were looked at and it was said then last that one was dropped.
+    /// Returns what becomes of one more decision, where this many were looked at and a drop was last reported at that
+    /// time.
     fn next(
         looked_at: &mut u32,
         dropped_at: &mut Option<DateTime<Utc>>,
@@ -289,7 +291,7 @@ fn drop_reason(about: &str) -> String {
     )
 }
 
-/// How many bytes a decision has as JSON.
+/// Returns how many bytes a decision has as JSON.
 fn json_bytes(decision: &Decision) -> usize {
     // A decision holds nothing that JSON cannot.
     serde_json::to_vec(decision).map_or(0, |json| json.len())

@@ -41,12 +41,13 @@ impl AgentMachine {
             .is_some()
     }
 
-    /// Whether guards are to look at messages before the model is called.
+    /// Returns whether guards are to look at messages before the model is called.
     pub(crate) fn has_unguarded(&self) -> bool {
         self.state.unguarded > 0 && self.guards_input()
     }
 
-    /// Where in the conversation the messages are that no guard has looked at. It may have been cut since they came.
+    /// Returns where in the conversation the messages are that no guard has looked at. It may have been cut since they
+    /// came.
     fn unguarded(&self) -> std::ops::Range<usize> {
         let messages = self.messages().len();
         let count = usize::try_from(self.state.unguarded).unwrap_or(usize::MAX);
@@ -380,7 +381,7 @@ impl AgentMachine {
         }
     }
 
-    /// What a person reads who is asked about messages.
+    /// Returns what a person reads who is asked about messages.
     pub(crate) fn shown_input(&self, doubted: &[Doubted]) -> String {
         let messages = self.messages();
         let texts = doubted.iter().map(|doubted| {
@@ -390,25 +391,25 @@ impl AgentMachine {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What a person reads who is asked about the newest answer.
+    /// Returns what a person reads who is asked about the newest answer.
     pub(crate) fn shown_output(&self, reason: &str) -> String {
         let text = self.messages().last().map(Message::text);
         shown(reason, &text.unwrap_or_default())
     }
 }
 
-/// What stands where a text was that goes no further.
+/// Returns what stands in the place of a text that does not pass.
 fn withheld(reason: &str) -> String {
     format!("[withheld: {reason}]")
 }
 
-/// Why all of these were asked about.
+/// Returns why all of these were asked about.
 pub(crate) fn reasons(doubted: &[Doubted]) -> String {
     let reasons: Vec<&str> = doubted.iter().map(|it| it.reason.as_str()).collect();
     reasons.join("; ")
 }
 
-/// Why a person is asked, and the beginning of what they are asked about.
+/// Returns why a person is asked, and the beginning of what they are asked about.
 fn shown(reason: &str, text: &str) -> String {
     let beginning: String = text.chars().take(MOST_SHOWN).collect();
     let cut = match beginning.len() < text.len() {

@@ -40,7 +40,7 @@ impl AgentMachine {
             )
     }
 
-    /// Whether a person is asked about a limit that is reached.
+    /// Returns whether a person is asked about a limit that is reached.
     pub(crate) fn asks_about_limits(&self) -> bool {
         self.state.agent.on_limit == OnHalt::Ask
     }
@@ -141,7 +141,7 @@ impl AgentMachine {
         ticket
     }
 
-    /// Which limit is reached, and what was used, in a sentence.
+    /// Returns which limit is reached, and what was used, in a sentence.
     fn used_of(&self, limit: ExitReason, now: DateTime<Utc>) -> String {
         let state = &self.state;
         let limits = &state.agent.limits;
@@ -208,7 +208,7 @@ impl AgentMachine {
         }
     }
 
-    /// What is missing for what a run below has asked for first, or for its own model call.
+    /// Returns what is missing for what a run below has asked for first, or for its own model call.
     fn wanted(&self) -> Option<Amount> {
         match self.state.budget.requests.first() {
             Some(request) => Some(self.left_of(self.limited()).lacking(request.need.own)),
@@ -258,7 +258,7 @@ impl AgentMachine {
         Some(halt)
     }
 
-    /// What a person was asked about no longer holds: the run continues.
+    /// Withdraws what a person was asked about, which no longer holds: the run continues.
     pub(crate) fn withdraw_halt(&mut self, now: DateTime<Utc>) {
         if let Some(Halt { ticket, .. }) = self.state.halt.take() {
             self.close_ticket(&ticket);

@@ -102,7 +102,7 @@ impl AgentMachine {
         }
     }
 
-    /// What another definition is for this run.
+    /// Returns what another definition is for this run.
     fn handed(&self, other: &AgentSpec) -> Result<AgentSpec, String> {
         if other.input.is_some() {
             return Err("its runs are given a value of a form, and no conversation".to_owned());
@@ -113,7 +113,7 @@ impl AgentMachine {
         Ok(agent)
     }
 
-    /// How the conversation is summarised for the agent that the run is handed over to, if it is to be now.
+    /// Returns how the conversation is summarised for the agent that the run is handed over to, if it is to be now.
     pub(crate) fn summary_for_handover(&self) -> Option<ContextPolicy> {
         let handover = self.state.handover.as_ref()?;
         handover.found.as_ref()?;
@@ -128,7 +128,7 @@ impl AgentMachine {
         })
     }
 
-    /// Whether the conversation is being summarised for the agent that the run is handed over to.
+    /// Returns whether the conversation is being summarised for the agent that the run is handed over to.
     pub(crate) fn is_summarising_for_handover(&self) -> bool {
         let handover = self.state.handover.as_ref();
         handover.is_some_and(|handover| handover.found.is_some())
@@ -200,7 +200,7 @@ impl AgentMachine {
     }
 }
 
-/// Whether a user says something in a message, and no tool.
+/// Returns whether a user says something in a message, and no tool.
 fn is_said(message: &Message) -> bool {
     let is_result = |block: &ContentBlock| matches!(block, ContentBlock::ToolResult(_));
     message.role == Role::User && !message.content.iter().any(is_result)

@@ -38,7 +38,7 @@ impl AgentMachine {
         steps
     }
 
-    /// How many agents start now.
+    /// Returns how many agents start now.
     pub(crate) fn starting_agents(&self) -> usize {
         self.due()
             .filter(|slot| slot.state == CallState::Ready && self.starts(slot).is_some())
@@ -71,8 +71,8 @@ impl AgentMachine {
         Step::new(Effect::Tool(slot.call.clone()), options)
     }
 
-    /// How the step at this position finds something out about a call: where the call is made, as a read, and for so long
-    /// at most.
+    /// Returns how the step at this position finds something out about a call: where the call is made, as a read, and
+    /// for so long at most.
     pub(crate) fn finding_out(
         &self,
         call: &ToolCall,
@@ -90,7 +90,7 @@ impl AgentMachine {
         }
     }
 
-    /// How the loop makes a call of its own at this position: as a read, each attempt for so long at most.
+    /// Returns how the loop makes a call of its own at this position: as a read, each attempt for so long at most.
     pub(crate) fn own_call(&self, position: u32, at_most: Duration) -> ActivityOptions {
         let agent = &self.state.agent;
         ActivityOptions {
@@ -104,14 +104,14 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the tool of a call is one that does this.
+    /// Returns whether the tool of a call is one that does this.
     pub(crate) fn has_tool_that(&self, index: usize, does: fn(&ToolDefinition) -> bool) -> bool {
         let slot = self.state.calls.get(index);
         let mut tools = self.state.agent.head.tools.iter();
         slot.is_some_and(|slot| tools.any(|tool| tool.name == slot.call.name && does(tool)))
     }
 
-    /// Whether any step of the turn can start but its model call.
+    /// Returns whether any step of the turn can start but its model call.
     pub(crate) fn can_start(&self) -> bool {
         // Most often none is in such a state, and no other has to be looked at.
         let may_be_due = |state: &CallState| {
@@ -184,7 +184,7 @@ impl AgentMachine {
         self.purpose_of(position).is_some()
     }
 
-    /// What the step in flight at this position of the turn is for.
+    /// Returns what the step in flight at this position of the turn is for.
     fn purpose_of(&self, position: u32) -> Option<Purpose> {
         let state = &self.state;
         if state.in_flight == Some(position) {

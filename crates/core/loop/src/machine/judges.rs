@@ -19,7 +19,7 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
-    /// How many tokens the answers may have.
+    /// Returns how many tokens the answers may have.
     fn output(&self) -> u64 {
         let texts = u64::try_from(self.texts).unwrap_or(u64::MAX);
         let most = self.judges.iter().map(|judge| judge.max_tokens);
@@ -73,7 +73,7 @@ impl AgentMachine {
         self.judging(GuardPoint::Call, Some(&slot.call.name), &[text])
     }
 
-    /// Whether there is room for what these may ask.
+    /// Returns whether there is room for what these may ask.
     fn room_for_judges(&self, judging: &Judging) -> Room {
         if judging.judges.is_empty() {
             return Room::Unbounded;
@@ -89,7 +89,8 @@ impl AgentMachine {
         })
     }
 
-    /// Whether there is room for the next model call: that of judges of messages, if there are any, or else that of the next turn.
+    /// Returns whether there is room for the next model call: that of judges of messages, if there are any, or else
+    /// that of the next turn.
     pub(crate) fn next_room(&self) -> Room {
         match self.has_unguarded() {
             true => self.room_for_judges(&self.judging_of_messages()),
@@ -146,7 +147,7 @@ impl AgentMachine {
         }
     }
 
-    /// What is put aside for judges of calls.
+    /// Returns what is put aside for judges of calls.
     pub(crate) fn held_for_calls(&self) -> impl Iterator<Item = Amount> + '_ {
         let held = self.state.calls.iter().filter_map(|slot| slot.held);
         held.map(|held| held.all())

@@ -106,7 +106,7 @@ fn is_round_too_many(slot: &mut PendingCall) -> bool {
     slot.rounds > MOST_ROUNDS
 }
 
-/// What a person reads.
+/// Returns what a person reads.
 fn text_of(requests: &[FormRequest]) -> String {
     let lines = requests.iter().map(|request| match &request.url {
         Some(url) => format!("{}: {} ({url})", request.key, request.message),

@@ -65,7 +65,7 @@ impl AgentMachine {
         self.ask_above(None, shortage.need.clone(), shortage.want.clone(), now);
     }
 
-    /// Whether the run makes no call before the one above has answered.
+    /// Returns whether the run makes no call before the one above has answered.
     pub(crate) fn waits_for_grant(&self) -> bool {
         let lease = self.state.budget.lease.as_ref();
         lease.is_some_and(|lease| lease.is_waiting)
@@ -142,7 +142,7 @@ impl AgentMachine {
         }
     }
 
-    /// Why the run is to end, if the one that started it is gone.
+    /// Returns why the run is to end, if the run that started it is gone.
     pub(crate) fn abandoned(&self) -> Option<String> {
         let lease = self.state.budget.lease.as_ref();
         let is_over = lease.is_some_and(|lease| lease.is_over);
@@ -302,7 +302,7 @@ impl AgentMachine {
         lease.is_some_and(|lease| lease.is_pending)
     }
 
-    /// Where more comes from than is free.
+    /// Returns where to get more than is free.
     fn how_to_get(&self, need: &Pooled<Amount>) -> More {
         let own = self.left_of(self.limited());
         if own.covers(need.own) {
@@ -398,7 +398,7 @@ impl AgentMachine {
         }
     }
 
-    /// When something is due between this run and the others of its tree, if nothing is heard of them before.
+    /// Returns when something is due between this run and the others of its tree, if nothing is heard of them before.
     pub(crate) fn lease_due_at(&self) -> Option<DateTime<Utc>> {
         if matches!(self.state.stage, Stage::Ended(_)) {
             return None;
@@ -475,7 +475,7 @@ impl AgentMachine {
         self.answer_lease(&word, None);
     }
 
-    /// What each of so many runs is granted that start together: an equal part, and one stays here.
+    /// Returns what each of this number of runs that start together is granted: an equal part, and one part stays here.
     pub(crate) fn first_lease(&self, starting: usize) -> Pooled<Amount> {
         let starting = u32::try_from(starting).unwrap_or(u32::MAX);
         self.free().part(starting.saturating_add(1))
@@ -496,7 +496,8 @@ impl AgentMachine {
     }
 }
 
-/// What a run of this agent is granted where runs of any are granted so much: of pools only those that it uses.
+/// Returns what a run of this agent is granted where runs of any agent are granted this much: of pools only those that
+/// it uses.
 pub(crate) fn part_for(agent: &SubAgent, mut leased: Pooled<Amount>) -> Pooled<Amount> {
     leased.pools.retain(|pool, _| agent.pools.contains(pool));
     leased

@@ -77,7 +77,7 @@ impl AgentMachine {
     }
 }
 
-/// Whether those behind a call wait for it. One whose outcome is being asked for has not ended either.
+/// Returns whether those behind a call wait for it. One whose outcome is being asked for has not ended either.
 const fn holds_others(state: &CallState) -> bool {
     matches!(
         state,

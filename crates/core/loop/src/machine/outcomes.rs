@@ -15,7 +15,7 @@ use crate::{
 /// What the model reads where a person says that a call took effect and not what came of it.
 const HAPPENED: &str = "a person says that the call took effect; what it returned is not known";
 
-/// What the model reads where a person did not do what was asked of them.
+/// Returns what the model reads where a person did not do what was asked of them.
 fn denial(what: &str, verb: &str, who: Option<&str>, why: Option<&str>) -> String {
     let who = who.unwrap_or("a person");
     let why = why.map(|text| format!(": {text}")).unwrap_or_default();
@@ -188,7 +188,7 @@ impl AgentMachine {
         self.state.calls.get(index).map(|slot| &slot.call.input)
     }
 
-    /// What a call brings along that this decision has approved, together with those before it.
+    /// Returns the approval that a call brings along after this decision, together with the decisions before it.
     fn approval(&self, open: &OpenTicket, decision: &Decision) -> Approval {
         let mut decisions = open.approvals.clone();
         if decisions.last() != Some(decision) {

@@ -69,7 +69,7 @@ impl Phase {
 }
 
 impl AgentMachine {
-    /// Where the run stands.
+    /// Returns where the run stands.
     pub(crate) fn phase(&self) -> Phase {
         let state = &self.state;
         let is_leaving = state.ending.is_some() || state.overdue.is_some();
@@ -103,7 +103,7 @@ impl AgentMachine {
         }
     }
 
-    /// What to do next. The same machine always answers the same.
+    /// Returns what to do next. The same machine always answers the same.
     #[must_use]
     pub fn next(&self) -> Action {
         match self.phase() {

@@ -19,19 +19,19 @@ impl AgentMachine {
             .collect()
     }
 
-    /// What the run's definition lets it take of a pool; all that one likes, if it does not say.
+    /// Returns what the run's definition lets it take of a pool; no bound if the definition sets none.
     pub(crate) fn limit_of(&self, pool: &str) -> Allowance {
         let own = self.state.agent.pools.get(pool).copied();
         own.unwrap_or_default()
     }
 
-    /// What the run and those below it have taken of pools, if they may use any.
+    /// Returns what the run and those below it have taken of pools, if they may use any.
     pub(crate) fn taken_of_pools(&self) -> Option<BTreeMap<String, Amount>> {
         let taken = &self.state.budget.pools;
         (!taken.is_empty() || !self.pools().is_empty()).then(|| taken.clone())
     }
 
-    /// What the run and those below it may use at most, of its budget and of pools.
+    /// Returns what the run and those below it may use at most, of its budget and of pools.
     pub(crate) fn bounds(&self) -> Pooled<Allowance> {
         Pooled {
             own: self.bound(),
@@ -39,7 +39,7 @@ impl AgentMachine {
         }
     }
 
-    /// What the run may still use or grant, of its budget and of pools.
+    /// Returns what the run may still use or grant, of its budget and of pools.
     pub(crate) fn free(&self) -> Pooled<Allowance> {
         let mut free = self.bounds();
         free.own = self.left_of(free.own);
@@ -49,7 +49,8 @@ impl AgentMachine {
         free
     }
 
-    /// What is used of a pool, or given out: to the model call of the turn, and to the runs below that are open.
+    /// Returns what is used of a pool, or given out: to the model call of the turn, and to the runs below that are
+    /// open.
     pub(crate) fn committed_of(&self, pool: &str) -> Amount {
         let budget = &self.state.budget;
         let used = budget.pools.get(pool).copied();
@@ -93,7 +94,7 @@ impl AgentMachine {
         }
     }
 
-    /// Why a run ends that no run above can grant more of this pool.
+    /// Returns why a run ends when no run above can grant more of this pool.
     pub(crate) fn out_of_pool(&self, pool: &str, limit: ExitReason) -> RunError {
         let what = match limit {
             ExitReason::MaxTokens => "tokens",

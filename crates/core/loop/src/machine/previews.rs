@@ -74,8 +74,8 @@ impl AgentMachine {
         self.settle(now);
     }
 
-    /// What an approved call is to find as it was. With other arguments than the person was shown, it is only what the
-    /// same paths lead to.
+    /// Returns what an approved call is to find as it was. With other arguments than the person was shown, it is only
+    /// what the same paths lead to.
     pub(crate) fn seen(&self, open: &OpenTicket, args: Option<&Value>) -> Option<String> {
         let fingerprint = open.ticket.fingerprint.clone()?;
         let Some(args) = args else {

@@ -50,7 +50,7 @@ impl AgentMachine {
         });
     }
 
-    /// Whether the run goes no further because it repeats itself. If so, a person is asked, or it has ended.
+    /// Returns whether the run goes no further because it repeats itself. If so, a person is asked, or it has ended.
     pub(crate) fn ends_for_repeats(&mut self, now: DateTime<Utc>) -> bool {
         let Some(reason) = self.state.looped.take() else {
             return false;

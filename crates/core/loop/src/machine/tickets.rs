@@ -205,7 +205,7 @@ impl AgentMachine {
         Some(tickets.remove(place))
     }
 
-    /// Where in the batch the call is that a ticket is about.
+    /// Returns the position in the batch of the call that a ticket is about.
     pub(crate) fn index_of(&self, open: &OpenTicket) -> Option<usize> {
         let position = open.position?;
         let mut slots = self.state.calls.iter();

@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl AgentMachine {
-    /// When the run's time is over if nothing changes, and which limit that is. `None` where it has no such limit, and
-    /// while nothing that the run does takes time of it: [`duration`](neuron_types::Limits::duration) stands still while only
-    /// people are waited for.
+    /// Returns when the run's time is over if nothing changes, and which limit that is. `None` where it has no such
+    /// limit, and while nothing that the run does takes time of it: [`duration`](neuron_types::Limits::duration) stands
+    /// still while only people are waited for.
     #[must_use]
     pub fn clock(&self) -> Option<(DateTime<Utc>, ExitReason)> {
         let state = &self.state;
@@ -38,7 +38,7 @@ impl AgentMachine {
         }
     }
 
-    /// Which of the run's times is over.
+    /// Returns which of the run's times is over.
     pub(crate) fn time_limit(&self, now: DateTime<Utc>) -> Option<ExitReason> {
         let is_over = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at <= now);
         if is_over(self.work_over_at()) {
@@ -121,7 +121,7 @@ impl AgentMachine {
         self.reach_limit(limit, now);
     }
 
-    /// How many turns a limit counts.
+    /// Returns how many turns a limit counts.
     pub(crate) fn counted_turns(&self) -> u32 {
         self.state.turn.saturating_sub(self.state.turns_again)
     }

@@ -29,13 +29,13 @@ impl AgentMachine {
         self.state.agent.subagent(&slot.call.name)
     }
 
-    /// Whether a call starts an agent.
+    /// Returns whether a call starts an agent.
     pub(crate) fn starts_agent(&self, index: usize) -> bool {
         let slot = self.state.calls.get(index);
         slot.is_some_and(|slot| self.starts(slot).is_some())
     }
 
-    /// What a call is answered with that starts a run which there may not be.
+    /// Returns the answer to a call that would start a run which there may not be.
     pub(crate) fn no_child(&self, index: usize) -> Option<String> {
         let slot = self.state.calls.get(index)?;
         let agent = self.starts(slot)?;
@@ -101,7 +101,7 @@ impl AgentMachine {
         prompt.unwrap_or_else(|_| Message::user(args.to_string()))
     }
 
-    /// What another run is a part of that this one starts: the call that starts it.
+    /// Returns the trace of another run that this one starts: that run is a part of the call that starts it.
     fn trace_of(&self, child: &RunId) -> Option<TraceContext> {
         let own = self.state.run.as_ref()?;
         Some(self.state.lineage.spans(own).of_child(child))
@@ -140,7 +140,7 @@ impl AgentMachine {
         children.find(|child| child.run == *run)
     }
 
-    /// What a run is granted that starts now: what it was granted before, if it was being started already.
+    /// Returns what a run that starts now is granted: what it was granted before, if it was being started already.
     fn leased_to(&self, run: &RunId, agent: &SubAgent) -> Pooled<Amount> {
         self.child(run).map_or_else(
             || part_for(agent, self.first_lease(self.starting_agents())),
@@ -336,7 +336,7 @@ impl AgentMachine {
         cancels.collect()
     }
 
-    /// What the run and those that it started have used and cost; `None` if it started none.
+    /// Returns what the run and those that it started have used and cost; `None` if it started none.
     pub(crate) fn tree_spent(&self) -> Option<Spent> {
         let RunState {
             tree,
@@ -353,7 +353,7 @@ impl AgentMachine {
         Some(Spent::new(usage, cost_usd))
     }
 
-    /// Whether the run has nothing to do before one ends that it started.
+    /// Returns whether the run has nothing to do before one ends that it started.
     pub(crate) fn waits_for_children(&self) -> bool {
         self.state.tree.is_waiting && self.state.queued.is_empty()
     }

@@ -111,7 +111,7 @@ impl AgentMachine {
         self.begin_turn(now);
     }
 
-    /// What a definition is for this run.
+    /// Returns what a definition is for this run.
     pub(crate) fn adopted(&self, current: &AgentSpec) -> Result<AgentSpec, String> {
         if current.team.is_some() {
             let name = &current.name;
@@ -197,7 +197,7 @@ impl AgentMachine {
         };
     }
 
-    /// Whether a limit that was met inside a turn is met still.
+    /// Returns whether a limit that was met inside a turn is met still.
     fn is_met(&self, limit: ExitReason, now: DateTime<Utc>) -> bool {
         let state = &self.state;
         match limit {

@@ -41,7 +41,7 @@ impl AgentSpec {
 }
 
 impl Bounds {
-    /// What they say of calls of this tool.
+    /// Returns what the rules say of calls of this tool.
     fn of_tool(&self, tool: &str) -> Self {
         let approve = self.approvals.approve.iter();
         let tools: BTreeSet<String> = self.tools.get(tool).cloned().into_iter().collect();
@@ -87,7 +87,7 @@ fn of_tool(entries: &[String], tool: &str) -> Vec<String> {
     about.cloned().collect()
 }
 
-/// Whether an entry can be for calls of this tool, or except them. One that cannot be read is for all.
+/// Returns whether an entry can be for calls of this tool, or except them. One that cannot be read is for all.
 fn is_about(entry: &str, tool: &str) -> bool {
     let pattern = CallPattern::parse(entry.strip_prefix('!').unwrap_or(entry));
     pattern.is_none_or(|pattern| pattern.matches_tool(tool))

@@ -25,7 +25,7 @@ pub enum ReminderTrigger {
 }
 
 impl ReminderTrigger {
-    /// Whether it is due in a run that has come from one milestone to another.
+    /// Returns whether it is due in a run that has come from one milestone to another.
     #[must_use]
     pub fn is_due(self, before: &Milestone, now: &Milestone) -> bool {
         let passes = |every: u32, before: u32, now: u32| {

@@ -96,7 +96,7 @@ impl AgentSpec {
         Some(Split { sent, searched })
     }
 
-    /// Whether a tool is sent however many there are.
+    /// Returns whether a tool is sent however many there are.
     fn is_kept(&self, tool: &ToolDefinition) -> bool {
         let name = &tool.name;
         let is_chosen = match &self.head.tool_choice {
@@ -108,7 +108,7 @@ impl AgentSpec {
     }
 }
 
-/// How large tools are as JSON. A definition holds nothing that JSON cannot.
+/// Returns how large tools are as JSON. A definition holds nothing that JSON cannot.
 fn bytes_of(tools: &[&ToolDefinition]) -> usize {
     json_bytes(&tools).unwrap_or(usize::MAX)
 }

@@ -267,7 +267,7 @@ fn is_default_lease(lease: &Duration) -> bool {
 }
 
 impl AgentSpec {
-    /// What its model calls have in common, to be changed. Copies it if another definition or a request shares
+    /// Returns what its model calls have in common, to be changed. Copies it if another definition or a request shares
     /// it.
     pub fn head_mut(&mut self) -> &mut RequestHead {
         Arc::make_mut(&mut self.head)
@@ -316,7 +316,7 @@ impl AgentSpec {
             .with_tools(&self.head.tools)
     }
 
-    /// How the door makes the model call of this turn.
+    /// Returns how the door makes the model call of this turn.
     #[must_use]
     pub fn model_options(&self, turn: u32) -> ActivityOptions {
         ActivityOptions {
@@ -353,7 +353,7 @@ impl AgentSpec {
         self.hooks_calls || self.guards_at(GuardPoint::Call).next().is_some()
     }
 
-    /// How failed model calls are retried, and for how long.
+    /// Returns how failed model calls are retried, and for how long.
     #[must_use]
     pub fn model_retry_policy(&self) -> RetryPolicy {
         let own = self.model_retry.clone();
@@ -363,7 +363,7 @@ impl AgentSpec {
         }))
     }
 
-    /// How failed calls of this tool are retried, and for how long.
+    /// Returns how failed calls of this tool are retried, and for how long.
     #[must_use]
     pub fn tool_retry_policy(&self, tool: &str) -> RetryPolicy {
         let settings = self.tool_settings.get(tool);
@@ -371,7 +371,7 @@ impl AgentSpec {
         self.with_end(own.unwrap_or(&self.retry).clone())
     }
 
-    /// How failed steps are retried that are no calls of models or tools, and for how long.
+    /// Returns how failed steps that are no calls of models or tools are retried, and for how long.
     #[must_use]
     pub fn step_retry_policy(&self) -> RetryPolicy {
         self.with_end(self.retry.clone())
@@ -386,7 +386,7 @@ impl AgentSpec {
         }
     }
 
-    /// How the door makes this tool call. A tool that the agent does not know is treated as a write.
+    /// Returns how the door makes this tool call. A tool that the agent does not know is treated as a write.
     #[must_use]
     pub fn tool_options(&self, call: &ToolCall, step: StepId) -> ActivityOptions {
         let settings = self.tool_settings.get(&call.name);
@@ -413,8 +413,8 @@ impl AgentSpec {
         }
     }
 
-    /// How long one attempt of this tool's calls may take: what its settings say, else what the tool says of
-    /// itself within [`tool_timeout`](Self::tool_timeout), else that.
+    /// Returns how long one attempt of this tool's calls may take: the time of its settings, else the tool's own time
+    /// up to [`tool_timeout`](Self::tool_timeout), else [`tool_timeout`](Self::tool_timeout).
     #[must_use]
     pub fn timeout_of(&self, tool: &str) -> Duration {
         let settings = self.tool_settings.get(tool);
@@ -461,8 +461,9 @@ impl AgentSpec {
             .collect()
     }
 
-    /// What a call of this tool does to the world. A tool that the agent does not know is treated as a write. To start an
-    /// agent is idempotent, whatever that does, and so is to hand the run over to one. To find tools changes nothing.
+    /// Returns what a call of this tool does to the world. A tool that the agent does not know is treated as a write.
+    /// To start an agent is idempotent, whatever that does, and so is to hand the run over to one. To find tools
+    /// changes nothing.
     #[must_use]
     pub fn effects_of(&self, tool: &str) -> ToolEffects {
         if self.subagent(tool).is_some() || self.handoff(tool).is_some() {
@@ -475,8 +476,8 @@ impl AgentSpec {
             .map_or(ToolEffects::Write, ToolDefinition::effects)
     }
 
-    /// Whether the writes of this tool run at the same time as other calls of their turn: what its settings say, else
-    /// [`parallel_writes`](Self::parallel_writes). Agents that are started do.
+    /// Returns whether the writes of this tool run at the same time as other calls of their turn: what its settings
+    /// say, else [`parallel_writes`](Self::parallel_writes). Agents that are started do.
     #[must_use]
     pub fn has_parallel_writes(&self, tool: &str) -> bool {
         if self.subagent(tool).is_some() {

@@ -68,7 +68,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether a further attempt can help.
+    /// Returns whether a further attempt can help.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         matches!(
@@ -84,7 +84,7 @@ impl FailureKind {
         )
     }
 
-    /// Whether another model may answer where one failed so: the next of an agent's
+    /// Returns whether another model may answer where one failed so: the next of an agent's
     /// [list](crate::RequestHead::fallback_models) is asked then, in the same attempt.
     ///
     /// So it is where the provider, its key or the model is not to be had, and where its answers cannot be read. It is not

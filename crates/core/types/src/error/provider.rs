@@ -96,7 +96,7 @@ impl ProviderError {
         self
     }
 
-    /// Why it failed.
+    /// Returns why it failed.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.inner.kind
@@ -120,7 +120,7 @@ impl ProviderError {
         self.inner.request_id.as_deref()
     }
 
-    /// How long the provider asked to wait.
+    /// Returns how long the provider asked to wait.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.retry_after
@@ -132,7 +132,7 @@ impl ProviderError {
         self.inner.usage.as_ref()
     }
 
-    /// Whether a further attempt can help.
+    /// Returns whether a further attempt can help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.inner

@@ -55,7 +55,7 @@ impl GuardEnd {
         matches!(self, Self::Pass)
     }
 
-    /// How strict it is.
+    /// Returns how strict it is.
     const fn strictness(&self) -> u8 {
         match self {
             Self::Pass => 0,

@@ -209,7 +209,7 @@ impl Message {
         );
     }
 
-    /// Which model gave this answer, as `provider/model`: known where the agent has several.
+    /// Returns which model gave this answer, as `provider/model`: known where the agent has several.
     #[must_use]
     pub fn answered_by(&self) -> Option<&str> {
         self.content.iter().rev().find_map(|block| match block {

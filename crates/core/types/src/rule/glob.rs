@@ -22,13 +22,13 @@ pub(crate) enum Reach {
     Possible,
 }
 
-/// Whether the whole text fits a pattern. Takes at most the product of their lengths.
+/// Returns whether the whole text fits a pattern. Takes at most the product of their lengths.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let line: Vec<Piece> = text.chars().map(Piece::Char).collect();
     fits_line(pattern, &line, Reach::Wide)
 }
 
-/// Whether the whole line fits a pattern. Takes at most the product of their lengths.
+/// Returns whether the whole line fits a pattern. Takes at most the product of their lengths.
 pub(crate) fn fits_line(pattern: &str, line: &[Piece], reach: Reach) -> bool {
     // By the length of the part of the line: whether it fits the part of the pattern so far.
     let mut fitting = vec![false; line.len() + 1];
@@ -55,7 +55,7 @@ pub(crate) fn fits_line(pattern: &str, line: &[Piece], reach: Reach) -> bool {
     fitting.last().copied().unwrap_or_default()
 }
 
-/// Whether a character of a pattern, but `*`, stands for this piece.
+/// Returns whether a character of a pattern, but `*`, stands for this piece.
 fn stands_for(wanted: char, piece: Piece, reach: Reach) -> bool {
     match (wanted, piece) {
         (_, Piece::Unknown) => false,

@@ -73,7 +73,7 @@ impl<'a> JudgedCall<'a> {
         self.input
     }
 
-    /// Whether a pattern that allows is for this argument.
+    /// Returns whether a pattern that allows is for this argument.
     pub(crate) fn is_covered(&self, name: &str, pattern: &str) -> bool {
         match self.forms.get(plain_name(name)) {
             Some(Form::Paths(paths)) => {
@@ -84,7 +84,7 @@ impl<'a> JudgedCall<'a> {
         }
     }
 
-    /// How surely a pattern that restricts is for this argument.
+    /// Returns how surely a pattern that restricts is for this argument.
     pub(crate) fn hit(&self, name: &str, pattern: &str) -> Certainty {
         let is_hit = match self.forms.get(plain_name(name)) {
             Some(Form::Script(script)) => return script.hit(pattern),
@@ -98,7 +98,7 @@ impl<'a> JudgedCall<'a> {
         }
     }
 
-    /// Whether the text of an argument fits a pattern.
+    /// Returns whether the text of an argument fits a pattern.
     fn fits(&self, name: &str, pattern: &str) -> bool {
         match argument(self.input, plain_name(name)) {
             Some(Value::String(text)) => fits(pattern, text),

@@ -116,8 +116,8 @@ impl CallPath {
         }
     }
 
-    /// Whether a pattern that allows is for this path. What leaves the working directory is for patterns that leave it as
-    /// far, or start at the root.
+    /// Returns whether a pattern that allows is for this path. What leaves the working directory is for patterns that
+    /// leave it as far, or start at the root.
     pub(crate) fn is_covered(&self, pattern: &str) -> bool {
         let pattern = PathPattern::new(pattern);
         let forms = [Some(&self.path), self.absolute.as_ref()];
@@ -125,7 +125,7 @@ impl CallPath {
         forms.any(|path| path.start == pattern.start && fits(&pattern.text, &path.text()))
     }
 
-    /// Whether a pattern that restricts is for this path, or may be as far as is known.
+    /// Returns whether a pattern that restricts is for this path, or may be as far as is known.
     pub(crate) fn is_hit(&self, pattern: &str) -> bool {
         let pattern = PathPattern::new(pattern).text;
         let forms = [Some(&self.path), self.absolute.as_ref()];

@@ -47,7 +47,7 @@ impl Amount {
         }
     }
 
-    /// Whether it is nothing.
+    /// Returns whether it is nothing.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
@@ -97,7 +97,7 @@ impl Allowance {
         }
     }
 
-    /// Whether so much may be used.
+    /// Returns whether this amount may be used.
     #[must_use]
     pub fn covers(&self, amount: Amount) -> bool {
         self.tokens.is_none_or(|most| amount.tokens <= most)
@@ -143,7 +143,7 @@ impl Allowance {
         }
     }
 
-    /// Whether neither is bounded.
+    /// Returns whether neither is bounded.
     #[must_use]
     pub const fn is_unbounded(&self) -> bool {
         self.tokens.is_none() && self.cost_usd.is_none()

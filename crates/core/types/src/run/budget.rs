@@ -50,7 +50,7 @@ impl Budget {
         add_to(&mut self.pools, used);
     }
 
-    /// Whether nothing was put aside yet.
+    /// Returns whether nothing was put aside yet.
     pub(crate) fn is_new(&self) -> bool {
         *self == Self::default()
     }

@@ -118,7 +118,7 @@ impl From<RunId> for String {
 )]
 pub struct InvalidRunId(pub String);
 
-/// Whether it is what the id of a run that another started ends with.
+/// Returns whether it is what the id of a run that another started ends with.
 fn is_child(part: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let step = match part.strip_prefix('s').and_then(|rest| rest.split_once('-')) {

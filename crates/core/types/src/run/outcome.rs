@@ -32,7 +32,7 @@ pub enum RunPhase {
 }
 
 impl RunPhase {
-    /// Whether nothing more will happen.
+    /// Returns whether nothing more will happen.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(
@@ -41,7 +41,7 @@ impl RunPhase {
         )
     }
 
-    /// Whether it is a person's turn.
+    /// Returns whether it is a person's turn.
     #[must_use]
     pub const fn waits_for_person(self) -> bool {
         matches!(self, Self::WaitingForApproval | Self::WaitingForInput)

@@ -50,7 +50,7 @@ impl Pooled<Amount> {
         self
     }
 
-    /// Whether it is nothing.
+    /// Returns whether it is nothing.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.own.is_zero() && self.pools.values().all(Amount::is_zero)
@@ -72,7 +72,7 @@ impl Pooled<Allowance> {
         self.pools.get(pool).copied().unwrap_or(NOTHING)
     }
 
-    /// Whether so much may be used.
+    /// Returns whether this amount may be used.
     #[must_use]
     pub fn covers(&self, amount: &Pooled<Amount>) -> bool {
         let mut pools = amount.pools.iter();

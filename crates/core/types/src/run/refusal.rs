@@ -75,7 +75,7 @@ pub enum Refusal {
 }
 
 impl RunStatus {
-    /// Whether the run still takes anything.
+    /// Checks whether the run still takes anything.
     ///
     /// # Errors
     ///
@@ -90,9 +90,9 @@ impl RunStatus {
         Ok(())
     }
 
-    /// Whether a decision fits an open ticket of the run, and carries what can show whose it is where the run's decisions have
-    /// to be [signed](RunStatus::signed). Whether another one about the same ticket is on its
-    /// way is for the door to know, which answers [`Refusal::AlreadyDecided`] then.
+    /// Checks whether a decision fits an open ticket of the run, and carries what can show whose it is where the run's
+    /// decisions have to be [signed](RunStatus::signed). The door knows whether another decision about the same ticket
+    /// is on its way, and answers [`Refusal::AlreadyDecided`] then.
     ///
     /// # Errors
     ///

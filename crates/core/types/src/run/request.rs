@@ -139,7 +139,8 @@ impl RunRequest {
             && self.changes().eq(other.changes())
     }
 
-    /// What is changed of the agent, wherever it stands: a run that has found its agent's definition has it in the origin.
+    /// Returns what is changed of the agent, wherever it stands: a run that has found its agent's definition has it in
+    /// the origin.
     fn changes(&self) -> impl Iterator<Item = &Overrides> {
         let origin = match &self.agent {
             AgentRef::Name(_) => None,

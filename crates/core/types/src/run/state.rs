@@ -160,7 +160,7 @@ impl RunState {
         self.agent.sent_head(self.loaded.of(&self.agent.name))
     }
 
-    /// How far the run has come. A model call that is about to be made is no turn that is over.
+    /// Returns how far the run has come. A model call that is about to be made is no turn that is over.
     #[must_use]
     pub fn milestone(&self) -> Milestone {
         let ahead = u32::from(matches!(self.stage, Stage::CallModel));

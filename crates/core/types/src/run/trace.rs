@@ -270,7 +270,7 @@ fn hex_of(text: &str, count: usize) -> Option<u64> {
     u64::from_str_radix(digits(text, count)?, 16).ok()
 }
 
-/// Whether it is what a header may hold, and no more than that.
+/// Returns whether it is what a header may hold, and no more than that.
 fn is_state(text: &str) -> bool {
     let is_printable = |byte: u8| matches!(byte, b' '..=b'~');
     !text.is_empty() && text.len() <= LONGEST_STATE && text.bytes().all(is_printable)

@@ -82,7 +82,7 @@ impl Tree {
         self.secret.is_some() && self.key_of(run) == key
     }
 
-    /// Whether there is nothing but this run.
+    /// Returns whether there is nothing but this run.
     pub(crate) fn is_alone(&self) -> bool {
         *self == Self::default()
     }

@@ -32,13 +32,13 @@ pub struct ActivitySettings {
 }
 
 impl ActivitySettings {
-    /// Whether nothing is set.
+    /// Returns whether nothing is set.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether anything is set that a call in the run's own worker does not have.
+    /// Returns whether anything is set that a call in the run's own worker does not have.
     #[must_use]
     pub const fn is_for_activities(&self) -> bool {
         self.heartbeat_timeout.is_some() || self.task_queue.is_some() || self.priority.is_some()

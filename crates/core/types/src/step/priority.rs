@@ -16,7 +16,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// Whether it is what is meant where nothing is said.
+    /// Returns whether it is what is meant where nothing is said.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -46,13 +46,13 @@ impl AskRule {
         }
     }
 
-    /// Whether it says nothing but which calls it is for.
+    /// Returns whether it says nothing but which calls it is for.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::new(self.call.as_str())
     }
 
-    /// How specific it is; two rules have the same rank only if they say the same.
+    /// Returns how specific it is; two rules have the same rank only if they say the same.
     fn rank(&self) -> impl Ord + '_ {
         let terms = (&self.from, self.needed, &self.within, &self.then);
         (self.call.len(), self.from.is_some(), &self.call, terms)

@@ -68,7 +68,7 @@ impl<'a> CallPattern<'a> {
         })
     }
 
-    /// Whether this call is among them for what allows calls: where it is not certain, it is not.
+    /// Returns whether this call is among them for what allows calls: where it is not certain, it is not.
     #[must_use]
     pub fn allows(&self, call: &JudgedCall<'_>) -> bool {
         self.matches_tool(call.tool())
@@ -87,13 +87,13 @@ impl<'a> CallPattern<'a> {
         }
     }
 
-    /// Whether calls of this tool can be among them.
+    /// Returns whether calls of this tool can be among them.
     #[must_use]
     pub fn matches_tool(&self, tool: &str) -> bool {
         fits(self.tool, tool)
     }
 
-    /// Whether it names one tool, and not several by `*` or `?`.
+    /// Returns whether it names one tool, and not several by `*` or `?`.
     #[must_use]
     pub fn names_tool(&self) -> bool {
         !self.tool.contains(['*', '?'])

@@ -87,8 +87,9 @@ pub struct ApprovalRules {
 }
 
 impl ApprovalRules {
-    /// What a person decided for the rest of the run about this question: the newest decision about the same tool, for the
-    /// same reason to ask, and for calls like this one. A question to a group, or to several people, has none.
+    /// Returns what a person decided for the rest of the run about this question: the newest decision about the same
+    /// tool, for the same reason to ask, and for calls like this one. A question to a group, or to several people, has
+    /// none.
     #[must_use]
     pub fn remembered(
         &self,
@@ -190,7 +191,7 @@ impl PermissionPolicy for ApprovalRules {
     }
 }
 
-/// Whether entries allow this call, and none excepts it.
+/// Returns whether entries allow this call, and none excepts it.
 fn allows(entries: &[String], call: &JudgedCall<'_>) -> bool {
     let mut is_allowed = false;
     for entry in entries {
@@ -210,8 +211,8 @@ fn allows(entries: &[String], call: &JudgedCall<'_>) -> bool {
     is_allowed
 }
 
-/// How certain it is that entries are for this call, and what to say about the arguments; `None` if none is, or one excepts
-/// it. The answer does not depend on the order of the entries.
+/// Returns how certain it is that entries are for this call, and what to say about the arguments; `None` if no entry
+/// is, or an entry excepts the call. The answer does not depend on the order of the entries.
 fn restricting<'a>(
     entries: impl IntoIterator<Item = &'a str>,
     call: &JudgedCall<'_>,

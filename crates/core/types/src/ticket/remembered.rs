@@ -50,8 +50,8 @@ impl RememberedCalls {
         *self == Self::Tool
     }
 
-    /// Whether a call is among them. A denial is for every call that is certainly one of them, and an approval for those
-    /// that a rule would allow.
+    /// Returns whether a call is among them. A denial is for every call that is certainly one of them, and an approval
+    /// for those that a rule would allow.
     fn have(&self, call: &JudgedCall<'_>, verdict: Verdict) -> bool {
         match self {
             Self::Call(args) => canonical_json(args) == canonical_json(call.input()),
@@ -95,7 +95,7 @@ impl RememberedDecision {
         })
     }
 
-    /// Whether it answers a question about a call.
+    /// Returns whether it answers a question about a call.
     pub(crate) fn answers(&self, call: &JudgedCall<'_>, asking: &Asking) -> bool {
         // Whom one person cannot speak for is asked each time.
         let asks_anybody = asking.from.is_none() && asking.needed <= 1;

@@ -117,7 +117,7 @@ impl ToolDefinition {
         parts.filter(|(server, name)| !server.is_empty() && !name.is_empty())
     }
 
-    /// What its annotations promise. A tool that promises nothing is a write.
+    /// Returns the effects that its annotations promise. A tool that promises nothing is a write.
     #[must_use]
     pub fn effects(&self) -> ToolEffects {
         match &self.annotations {

@@ -132,7 +132,7 @@ impl FindTools {
         self.query.get(..end).unwrap_or_default()
     }
 
-    /// What the model reads where no tool fits.
+    /// Returns what the model reads where no tool fits.
     fn nothing(&self, tools: &[&ToolDefinition]) -> String {
         let nearest = ranking::nearest(self.asked(), tools, NEAREST);
         let nearest: Vec<&str> = nearest.iter().map(|tool| tool.name.as_str()).collect();

@@ -101,7 +101,7 @@ fn groups<'a>(tools: &[&'a ToolDefinition]) -> Vec<Group<'a>> {
     groups
 }
 
-/// How many bytes a text takes within a JSON text.
+/// Returns how many bytes a text takes within a JSON text.
 fn length(text: &str) -> usize {
     json_bytes(text).unwrap_or(usize::MAX).saturating_sub(2)
 }

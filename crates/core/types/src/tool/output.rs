@@ -76,7 +76,7 @@ impl ToolOutput {
         format!("there is no tool {name:?}: use {known}")
     }
 
-    /// What a tool returned: a `ToolOutput` is itself, anything else goes through
+    /// Returns the output of a tool: a `ToolOutput` is itself, anything else goes through
     /// [`from_value`](Self::from_value).
     ///
     /// # Errors

@@ -123,7 +123,7 @@ impl Document {
         }
     }
 
-    /// How much of this word it has.
+    /// Returns how much of this word it has.
     fn count_of(&self, word: &str) -> f64 {
         if let Some(count) = self.words.get(word) {
             return *count;
@@ -133,7 +133,7 @@ impl Document {
         like.map(|(_, count)| count * BEGINNING).fold(0.0, f64::max)
     }
 
-    /// What this word says for it, among tools with so many words on average.
+    /// Returns what this word says for it, among tools with so many words on average.
     fn weight_of(&self, word: &str, mean: f64) -> f64 {
         let count = self.count_of(word);
         let longer = self.length / mean.max(1.0);
@@ -147,7 +147,7 @@ fn begins_alike(one: &str, other: &str) -> bool {
     shorter >= LEAST_BEGINNING && (one.starts_with(other) || other.starts_with(one))
 }
 
-/// Whether a character separates the names in a query.
+/// Returns whether a character separates the names in a query.
 fn is_no_name(character: char) -> bool {
     !(character.is_alphanumeric() || matches!(character, '_' | '-' | '.'))
 }

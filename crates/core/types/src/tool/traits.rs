@@ -187,8 +187,8 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
         false
     }
 
-    /// Whether the tool can be used in this process at all, so that an agent that has it fails when it is built and not
-    /// when it calls it. Default is that it can.
+    /// Checks whether the tool can be used in this process at all, so that an agent with the tool fails when the agent
+    /// is built and not when it calls the tool. Default is that it can.
     ///
     /// # Errors
     ///

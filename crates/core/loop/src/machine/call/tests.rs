@@ -214,7 +214,7 @@ impl Script {
         self.feed(Observation::ChildEnded(end));
     }
 
-    /// What the run says that the call has started, when it has ended.
+    /// Returns what the run that the call has started reports when it has ended.
     fn answer_of_child(&self) -> ChildEnd {
         let tree = &self.0.state().tree;
         let run = tree.children[0].run.clone();

@@ -224,7 +224,7 @@ impl World {
         true
     }
 
-    /// Whether it is time for a run to look at the others.
+    /// Returns whether it is time for a run to look at the others.
     fn look(&mut self, id: &RunId) -> bool {
         let due = self.runs.get(id).and_then(|run| run.machine.lease_due_at());
         due.is_some_and(|due| due <= self.now) && self.feed(id, Observation::LeaseDue)
@@ -312,7 +312,8 @@ impl World {
         self.feed(id, Observation::Ended { position, result })
     }
 
-    /// What the model counts, as its provider bills it: a token for four bytes, and a part of what the answer may have.
+    /// Returns what the model counts, as its provider bills it: a token for four bytes, and a part of what the answer
+    /// may have.
     fn bill(&mut self, request: &CompletionRequest, output: u64) -> Spent {
         let input = u64::try_from(json_bytes(request).unwrap() / 4).unwrap();
         let usage = TokenUsage {

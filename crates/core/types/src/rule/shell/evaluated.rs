@@ -51,7 +51,7 @@ impl Evaluation {
         self.plants |= other.plants;
     }
 
-    /// Whether there may be commands besides these, in texts that these evaluate.
+    /// Returns whether there may be commands besides these, in texts that these evaluate.
     pub(crate) fn is_possible(&self, commands: &[Vec<Word>]) -> bool {
         // The operators of a test are read as those between commands.
         let tests = commands.iter().any(|words| words.iter().any(is_brackets));
@@ -80,7 +80,8 @@ impl Evaluation {
     }
 }
 
-/// Whether a simple command may evaluate an argument. What is not known of one may be anything: the name of a file, say.
+/// Returns whether a simple command may evaluate an argument. What is not known of one may be anything: the name of a
+/// file, say.
 pub(crate) fn may_evaluate(words: &[Word]) -> bool {
     starts(words).any(|(name, arguments)| match Kind::of(name, arguments) {
         None => false,
@@ -89,7 +90,7 @@ pub(crate) fn may_evaluate(words: &[Word]) -> bool {
     })
 }
 
-/// Whether a text has a command in the brackets of a name.
+/// Returns whether a text has a command in the brackets of a name.
 pub(crate) fn plants(text: &str) -> bool {
     let inside = text.split_once('[');
     inside.is_some_and(|(_, inside)| inside.contains("$(") || inside.contains('`'))
@@ -145,7 +146,7 @@ impl Kind {
         (is_naming || is_source(name)).then_some(Self::Naming)
     }
 
-    /// Whether one of the arguments is evaluated, as far as they are written.
+    /// Returns whether one of the arguments is evaluated, as far as they are written.
     fn has_evaluated(self, arguments: &[Word]) -> bool {
         match self {
             Self::Executing => true,
@@ -155,13 +156,13 @@ impl Kind {
     }
 }
 
-/// Whether something in it is evaluated where it is the name of a variable, a number or the element of a list.
+/// Returns whether something in it is evaluated where it is the name of a variable, a number or the element of a list.
 fn is_evaluated(word: &Word) -> bool {
     let text = word.written();
     text.contains(['[', '$', '`']) || text.contains("<(") || text.contains(">(")
 }
 
-/// Whether a test begins here whose operators are words of the shell.
+/// Returns whether a test begins here whose operators are words of the shell.
 fn is_brackets(word: &Word) -> bool {
     word.plain().as_deref() == Some("[[")
 }
@@ -171,20 +172,20 @@ fn is_operator(word: &Word) -> bool {
     word.plain().is_some_and(is_known)
 }
 
-/// Whether it sets a variable whose text the shell evaluates.
+/// Returns whether it sets a variable whose text the shell evaluates.
 fn sets_evaluated(word: &Word) -> bool {
     let is_one = |name: &str| word.written().starts_with(name);
     EVALUATED.into_iter().any(is_one) && (is_evaluated(word) || word.is_unknown())
 }
 
-/// Whether it sets an element of a list, whose place the shell calculates.
+/// Returns whether it sets an element of a list, whose place the shell calculates.
 fn sets_element(word: &Word) -> bool {
     let name = word.written().split('=').next();
     let sets = word.is_assignment() || word.written().starts_with('{');
     sets && name.is_some_and(|name| name.contains('['))
 }
 
-/// Whether its first characters are these, or may be.
+/// Returns whether its first characters are these, or may be.
 fn may_start_with(word: &Word, start: &str) -> bool {
     let mut pieces = word.pieces().iter();
     for c in start.chars() {

@@ -66,7 +66,7 @@ pub(crate) const SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "rba
 /// Those that add arguments that are not here to see.
 pub(crate) const FEEDERS: [&str; 2] = ["parallel", "xargs"];
 
-/// Whether one of these may execute what it reads.
+/// Returns whether one of these may execute what it reads.
 pub(crate) fn has_shell(commands: &[Vec<Word>]) -> bool {
     commands.iter().any(|words| {
         let words = program_of(words);
@@ -81,7 +81,7 @@ pub(crate) fn has_shell(commands: &[Vec<Word>]) -> bool {
     })
 }
 
-/// Whether it executes a file in the shell itself.
+/// Returns whether it executes a file in the shell itself.
 pub(crate) fn is_source(name: &Word) -> bool {
     let is_known = |name: String| SOURCES.contains(&name.as_str());
     name.text().is_some_and(is_known)
@@ -110,14 +110,14 @@ pub(crate) fn is_before_program(word: &Word) -> bool {
     word.is_assignment() || word.plain().is_some_and(is_reserved)
 }
 
-/// Whether the program of this name is one of these.
+/// Returns whether the program of this name is one of these.
 pub(crate) fn is_one_of(word: &Word, names: &[&str]) -> bool {
     names
         .iter()
         .any(|name| fits_line(name, word.program(), Reach::Wide))
 }
 
-/// Whether the program of this name is one of these, or may be as far as is known.
+/// Returns whether the program of this name is one of these, or may be as far as is known.
 pub(crate) fn may_be_one_of(word: &Word, names: &[&str]) -> bool {
     names
         .iter()

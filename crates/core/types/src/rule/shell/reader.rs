@@ -389,7 +389,7 @@ impl<'a> Reader<'a> {
         command.operand = Some(operand);
     }
 
-    /// What is in double quotes, or in a document, which no quote ends.
+    /// Reads what is in double quotes, or in a document, which no quote ends.
     fn quoted(&mut self, word: &mut Word, ends: bool) {
         while let Some(c) = self.next() {
             match c {
@@ -413,7 +413,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows a `$`.
+    /// Reads what follows a `$`.
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) {
         self.join_lines();
         if !is_quoted && self.skip("'") {
@@ -491,7 +491,7 @@ impl<'a> Reader<'a> {
         self.depth -= 1;
     }
 
-    /// What follows `${`.
+    /// Reads what follows `${`.
     fn braces(&mut self, is_quoted: bool) {
         // Bash executes commands in these.
         if self
@@ -566,7 +566,7 @@ impl<'a> Reader<'a> {
         self.inner(&inside, |reader| reader.commands(Closing::End));
     }
 
-    /// What may be one of several characters, or a word of the shell.
+    /// Reads what may be one of several characters, or a word of the shell.
     fn bracket(&mut self, word: &mut Word) {
         let is_word = |text: &str| self.rest.strip_prefix(text).is_some_and(ends_word);
         if word.pieces().is_empty() && (is_word("") || is_word("[")) {
@@ -595,7 +595,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a word is over where this follows.
+/// Returns whether a word is over where this follows.
 fn ends_word(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with([' ', '\t', '\n'].as_slice())
 }

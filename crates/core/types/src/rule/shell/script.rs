@@ -56,7 +56,7 @@ impl Script {
         }
     }
 
-    /// Whether a pattern that allows is for it: only if it is one simple command.
+    /// Returns whether a pattern that allows is for it: only if it is one simple command.
     pub(crate) fn is_covered(&self, pattern: &str) -> bool {
         let Some(words) = &self.simple else {
             return false;
@@ -67,7 +67,7 @@ impl Script {
         is_known && fits_command(pattern.trim(), &line_of(words), Reach::Narrow)
     }
 
-    /// Whether a pattern that restricts is for it, or for a command inside.
+    /// Returns whether a pattern that restricts is for it, or for a command inside.
     pub(crate) fn hit(&self, pattern: &str) -> Certainty {
         let pattern = pattern.trim();
         let plain: String = pattern
@@ -112,14 +112,14 @@ impl Script {
     }
 }
 
-/// Whether a command fits a pattern. A last word `*` stands for further words, or none.
+/// Returns whether a command fits a pattern. A last word `*` stands for further words, or none.
 fn fits_command(pattern: &str, line: &[Piece], reach: Reach) -> bool {
     let without = pattern.strip_suffix(" *");
     fits_line(pattern, line, reach)
         || without.is_some_and(|pattern| fits_line(pattern, line, reach))
 }
 
-/// Whether a pattern can say a word as it is.
+/// Returns whether a pattern can say a word as it is.
 fn is_plain(word: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:+@%,".contains(c);
     !word.is_empty() && word.chars().all(is_plain)

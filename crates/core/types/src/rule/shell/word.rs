@@ -66,7 +66,7 @@ impl Word {
         &self.written
     }
 
-    /// Whether some of it is not known.
+    /// Returns whether some of it is not known.
     pub(crate) fn is_unknown(&self) -> bool {
         self.pieces.contains(&Piece::Unknown)
     }
@@ -85,7 +85,7 @@ impl Word {
         if self.is_quoted { None } else { self.text() }
     }
 
-    /// What is left after the last `/`: the program that it names.
+    /// Returns what is left after the last `/`: the program that it names.
     pub(crate) fn program(&self) -> &[Piece] {
         let slash = |piece: &Piece| *piece == Piece::Char('/');
         let start = self.pieces.iter().rposition(slash).map_or(0, |at| at + 1);
@@ -97,7 +97,7 @@ impl Word {
         self.is_open && self.pieces == [Piece::Unknown]
     }
 
-    /// Whether it sets a variable for what follows, or may.
+    /// Returns whether it sets a variable for what follows, or may.
     pub(crate) fn is_assignment(&self) -> bool {
         let mut name = String::new();
         let mut sets = false;
