@@ -62,9 +62,9 @@ pub struct InjectionRule {
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum InjectionTrigger {
-    /// After each so many tool calls, before the next model call; never with 0.
+    /// After every such number of tool calls, before the next model call; never with 0.
     EveryNToolCalls(u32),
-    /// After each so many turns; never with 0.
+    /// After every such number of turns; never with 0.
     EveryNTurns(u32),
     /// When the request reaches this size in tokens, and again when it does so after it was smaller.
     OnTokenThreshold(u64),

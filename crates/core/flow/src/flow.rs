@@ -72,7 +72,7 @@ struct Cancelled {
 }
 
 impl Flow {
-    /// Returns that of a run, or of a segment of it, that has started nothing.
+    /// Returns the flow of a run, or of a segment of a run, that has started nothing.
     #[must_use]
     pub const fn new(run_id: RunId) -> Self {
         Self {

@@ -13,13 +13,15 @@ const FIRST_LOOK: Duration = Duration::from_secs(1);
 /// The longest one.
 const LAST_LOOK: Duration = Duration::from_secs(60);
 
-/// What the other side asks for is spread over this part of it, where the policy's delay is shorter.
+/// The part of a delay over which attempts are spread, where the other side asked for the delay and the policy's is
+/// shorter.
 const SPREAD: u32 = 10;
 
-/// After so many workers in a row were lost at one step that is tried again, it fails: see [`StepLife::lost`](crate::StepLife::lost).
+/// A step that is tried again fails after this number of workers in a row were lost at it: see
+/// [`StepLife::lost`](crate::StepLife::lost).
 pub const MOST_LOST: u32 = 10;
 
-/// After so many attempts the policy's delay grows no further.
+/// After this number of attempts the policy's delay grows no further.
 const LAST_GROWTH: u32 = 1_000;
 
 /// Returns how long to wait before the next attempt; `None` if there is no next attempt and the step has failed.

@@ -228,8 +228,8 @@ impl StepLife {
         Ok(Again { due, since, notice })
     }
 
-    /// Takes in that the worker of an attempt lacks what it needs, so that nothing was done, after so many attempts that
-    /// failed. Returns when a worker is looked for again.
+    /// Takes in that the worker of an attempt lacks what it needs, so that nothing was done, after this number of
+    /// failed attempts. Returns when a worker is looked for again.
     pub fn lacking(&mut self, failed: u32, at: DateTime<Utc>) -> DateTime<Utc> {
         self.counted = self.counted.saturating_add(failed);
         self.looks = self.looks.saturating_add(1);

@@ -28,7 +28,7 @@ pub enum Effect {
     AskOutcome(OutcomeRequest),
     /// Guards look at messages, or guards and hooks at a call.
     Guard(GuardRequest),
-    /// It is found out whose a decision is.
+    /// A verification of whose a decision is.
     Verify(Box<VerifyRequest>),
     /// The current definition of an agent is looked for.
     Definition(DefinitionRequest),

@@ -109,7 +109,7 @@ impl<A: ContextStrategy, B: ContextStrategy> ContextStrategy for Composite<A, B>
         self.first.token_estimate(messages)
     }
 
-    /// Those of both.
+    /// Returns the reminders of both strategies.
     fn remind(&self, state: &RunState) -> Vec<String> {
         let mut texts = self.first.remind(state);
         texts.extend(self.next.remind(state));

@@ -2,7 +2,7 @@
 
 use neuron_types::{ContextError, Message, ModelHandle, RequestSize};
 
-/// A request before its conversation shrinks, and what it has to be smaller than.
+/// A request before its conversation shrinks, and the size that the new request has to stay below.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fit {
     before: RequestSize,

@@ -89,7 +89,7 @@ pub enum Observation {
     LeaseDue,
     /// Another run could not be reached, since it is not there any more. Fits any action.
     NotTold {
-        /// That run.
+        /// The other run.
         run: RunId,
     },
     /// The run is asked to adopt the current definition of its agent. Fits any action; the run adopts it before its
@@ -104,7 +104,7 @@ pub enum Observation {
     },
     /// The conversation was made smaller.
     Compacted {
-        /// What is left of it.
+        /// The messages that are left of the conversation.
         messages: Vec<Message>,
         /// Its size in tokens before.
         old_tokens: u64,

@@ -58,8 +58,8 @@ impl From<AgentMachine> for RunState {
 }
 
 impl AgentMachine {
-    /// A run at its start; at its end, if its prompt [is not](RunInput::mismatch) what the agent is given, or if the agent
-    /// [does not take](RunInput::rejected) what is changed of it.
+    /// Returns a run at its start; at its end, if its prompt [is not](RunInput::mismatch) what the agent is given, or
+    /// if the agent [does not take](RunInput::rejected) what is changed of it.
     #[must_use]
     pub fn new(input: RunInput, now: DateTime<Utc>) -> Self {
         let RunInput {
@@ -158,8 +158,8 @@ impl AgentMachine {
         machine
     }
 
-    /// The machine of a run with this lineage. What it is a part of in a distributed trace stays what its
-    /// [input](RunInput::trace) said, where the lineage says nothing of it.
+    /// Returns the machine of a run with this lineage. The distributed trace of the run stays that of its
+    /// [input](RunInput::trace), where the lineage has no trace.
     #[must_use]
     pub fn with_lineage(mut self, mut lineage: Lineage) -> Self {
         let trace = self.state.lineage.trace.take();

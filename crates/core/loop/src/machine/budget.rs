@@ -37,7 +37,7 @@ const LEAST_MONEY: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 pub(crate) enum Room {
     /// Nothing bounds it.
     Unbounded,
-    /// It may take so much.
+    /// The call may take this much.
     For(Held),
     /// There is no room.
     Short(Shortage),
@@ -300,8 +300,8 @@ impl AgentMachine {
         }
     }
 
-    /// The model call has ended, and used so much: nothing is put aside for it any more. Returns how many tokens its answer
-    /// might have, if it might have had more with a larger budget.
+    /// The model call has ended, and used this much: nothing is put aside for it any more. Returns how many tokens its
+    /// answer might have, if it might have had more with a larger budget.
     pub(crate) fn settle_call(
         &mut self,
         usage: &TokenUsage,

@@ -261,7 +261,7 @@ impl AgentMachine {
 enum RawSignal {
     LookedAt,
     Dropped,
-    /// It is dropped, and that is said.
+    /// The decision is dropped, and an event reports that.
     DroppedAloud,
 }
 

@@ -307,7 +307,7 @@ impl AgentMachine {
         }
     }
 
-    /// Raises a limit by so much. A deadline that is over counts from now.
+    /// Raises a limit by this amount. A deadline that is over counts from now.
     fn raise(&mut self, extension: Extension, now: DateTime<Utc>) {
         let elapsed = (now - self.state.started_at).to_std().unwrap_or_default();
         let limits = &mut self.state.agent.limits;

@@ -72,7 +72,7 @@ impl AgentMachine {
     }
 
     /// Returns how the step at this position finds something out about a call: where the call is made, as a read, and
-    /// for so long at most.
+    /// for this time at most.
     pub(crate) fn finding_out(
         &self,
         call: &ToolCall,
@@ -90,7 +90,7 @@ impl AgentMachine {
         }
     }
 
-    /// Returns how the loop makes a call of its own at this position: as a read, each attempt for so long at most.
+    /// Returns how the loop makes a call of its own at this position: as a read, each attempt for this time at most.
     pub(crate) fn own_call(&self, position: u32, at_most: Duration) -> ActivityOptions {
         let agent = &self.state.agent;
         ActivityOptions {

@@ -14,7 +14,7 @@ use crate::{AgentMachine, machine::call::CallEvent};
 const INQUIRING: Duration = Duration::from_secs(30);
 
 impl AgentMachine {
-    /// Has the tool of a call asked what became of it. Returns false if the tool cannot say that.
+    /// Has the tool of a call asked what became of it. Returns `false` if the tool cannot answer that.
     pub(crate) fn inquire(&mut self, index: usize, message: &str) -> bool {
         let can_say = self.has_tool_that(index, |tool| tool.outcomes);
         can_say && self.call(index, CallEvent::Lost(message.to_owned()))

@@ -31,7 +31,7 @@ impl Judging {
         most.fold(0, u64::saturating_add)
     }
 
-    /// The judges, where so much is put aside.
+    /// Returns the judges, where this much is put aside.
     fn within(self, held: Option<Held>, is_bounded: bool) -> Vec<JudgeCall> {
         let mut judges = self.judges;
         for judge in &mut judges {
@@ -153,7 +153,7 @@ impl AgentMachine {
         held.map(|held| held.all())
     }
 
-    /// Judges used so much in a step for which so much was put aside.
+    /// Judges used this much in a step for which this much was put aside.
     pub(crate) fn judged(
         &mut self,
         point: GuardPoint,

@@ -69,7 +69,8 @@ impl AgentMachine {
         self.state.agent.pool.as_deref()
     }
 
-    /// A model call has used so much of the pool that it is charged to. A cost that is not known fits no pool of money.
+    /// A model call has used this much of the pool that it is charged to. A cost that is not known fits no pool of
+    /// money.
     pub(crate) fn spend_of_pool(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         let Some(pool) = self.pool() else {
             return;
@@ -86,7 +87,7 @@ impl AgentMachine {
         });
     }
 
-    /// A model call is charged so much.
+    /// A model call is charged this much.
     pub(crate) fn charge_to_pool(&mut self, amount: Amount) {
         if let Some(pool) = self.pool() {
             let pools = BTreeMap::from([(pool.to_owned(), amount)]);

@@ -47,7 +47,7 @@ impl AgentMachine {
         Step::new(Effect::Preview(request), options)
     }
 
-    /// It is known what a call would do, as far as its tool can say it: a person is asked.
+    /// It is known what a call would do, as far as its tool can find that out: a person is asked.
     pub(crate) fn previewed(
         &mut self,
         index: usize,

@@ -20,17 +20,17 @@ use crate::{LimitOverrides, Limits};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extension {
-    /// `turns`: so many more.
+    /// `turns`: this many more.
     Turns(u32),
-    /// `tool_calls`: so many more.
+    /// `tool_calls`: this many more.
     ToolCalls(u32),
-    /// `tokens`: so many more.
+    /// `tokens`: this many more.
     Tokens(u64),
-    /// `cost_usd`: so many more US dollars.
+    /// `cost_usd`: this many more US dollars.
     CostUsd(Decimal),
-    /// `duration`: so much longer.
+    /// `duration`: this much longer.
     Duration(Duration),
-    /// `deadline`: so much later.
+    /// `deadline`: this much later.
     Deadline(Duration),
 }
 
@@ -55,7 +55,7 @@ impl Extension {
         }
     }
 
-    /// Raises the limit by so much. One that there is not stays none.
+    /// Raises the limit by this amount. An unset limit stays unset.
     pub fn raise(self, limits: &mut Limits) {
         match self {
             Self::Turns(by) => add(&mut limits.turns, |most| most.saturating_add(by)),

@@ -17,7 +17,7 @@ pub struct Handoff {
     /// What it is for.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it sees of the conversation. Default is all of it.
+    /// What the agent sees of the conversation. Default is the whole conversation.
     #[serde(skip_serializing_if = "HandedConversation::is_whole")]
     pub conversation: HandedConversation,
 }
@@ -26,7 +26,7 @@ pub struct Handoff {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HandedConversation {
-    /// All of it.
+    /// The whole conversation.
     #[default]
     Whole,
     /// The first message, and a summary of what came after it by the model that hands it over. It stays whole where there

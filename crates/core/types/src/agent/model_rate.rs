@@ -20,7 +20,7 @@ pub struct ModelRate {
 const MILLION: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
 impl ModelRate {
-    /// Returns what a call costs at most that has so many tokens.
+    /// Returns what a call with these numbers of tokens costs at most.
     #[must_use]
     pub fn cost(&self, input: u64, output: u64) -> Decimal {
         let input = self.input.saturating_mul(Decimal::from(input));
@@ -30,7 +30,7 @@ impl ModelRate {
         sum.checked_div(MILLION).unwrap_or(Decimal::MAX)
     }
 
-    /// Returns how many tokens an answer may have for so much money.
+    /// Returns how many tokens an answer may have for this amount of money.
     #[must_use]
     pub fn output_for(&self, cost_usd: Decimal) -> u64 {
         let million = cost_usd.saturating_mul(MILLION);
@@ -41,7 +41,7 @@ impl ModelRate {
         }
     }
 
-    /// Returns the amount of a call that has so many tokens.
+    /// Returns the amount of a call with these numbers of tokens.
     #[must_use]
     pub fn amount(&self, input: u64, output: u64) -> Amount {
         Amount {

@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl AgentSpec {
-    /// Returns the definition for a run whose caller changes this of it. It never does more than this one, but for what
-    /// [`callers_may_set`](Self::callers_may_set) lists.
+    /// Returns the definition for a run whose caller makes these changes. The result never does more than this
+    /// definition, but for what [`callers_may_set`](Self::callers_may_set) lists.
     ///
     /// The agents that take turns in a [workflow](Self::team) are narrowed with it: none of them has a limit above the
     /// one that is set.

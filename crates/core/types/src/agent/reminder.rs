@@ -16,9 +16,9 @@ pub struct Reminder {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReminderTrigger {
-    /// After each so many turns; never with 0.
+    /// After every such number of turns; never with 0.
     EveryTurns(u32),
-    /// After each so many tool calls, before the next model call; never with 0.
+    /// After every such number of tool calls, before the next model call; never with 0.
     EveryToolCalls(u32),
     /// When the request reaches this size in tokens, and again when it does so after it was smaller.
     AtTokens(u64),

@@ -159,8 +159,8 @@ pub struct AgentSpec {
     /// The agents that its runs may be handed over to. The tool of each is one of the [head](Self::head)'s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handoffs: Vec<Handoff>,
-    /// How many levels of runs there may be below a run of it: its children are one, and their children the second. What
-    /// the run that started it says counts, too. Default is 2.
+    /// How many levels of runs there may be below a run of it: its children are the first level, and their children the
+    /// second. The limit of the run that started it counts, too. Default is 2.
     #[serde(skip_serializing_if = "is_default_depth")]
     pub max_depth: u32,
     /// How many runs that it started may be open at once. Default is 16.

@@ -37,12 +37,12 @@ pub struct GuardNote {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GuardEnd {
-    /// It does.
+    /// It passes.
     #[default]
     Pass,
     /// If a person agrees, who is asked for this reason.
     Ask(String),
-    /// It does not, for this reason.
+    /// It does not pass, for this reason.
     Block(String),
     /// The run ends, for this reason.
     Trip(String),

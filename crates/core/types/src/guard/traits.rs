@@ -43,7 +43,7 @@ pub trait Guard: WasmCompatSend + WasmCompatSync {
         AT_MOST
     }
 
-    /// Returns what it has said where it failed for this reason. Default is that it blocks.
+    /// Returns the verdict of the guard where it failed for this reason. Default is that it blocks.
     fn on_failure(&self, reason: String) -> GuardVerdict {
         GuardVerdict::Block { reason }
     }

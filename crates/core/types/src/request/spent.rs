@@ -40,7 +40,7 @@ impl Spent {
         }
     }
 
-    /// Returns that so many attempts were lost, and nothing more is known; `None` if none was.
+    /// Returns the usage of this number of lost attempts, and nothing more is known; `None` if no attempt was lost.
     #[must_use]
     pub fn of_lost(lost: u32) -> Option<Box<Self>> {
         (lost > 0).then(|| {

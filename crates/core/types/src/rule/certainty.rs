@@ -3,10 +3,10 @@
 /// How certain it is, before a call is made, that a [pattern](crate::CallPattern) is for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
-    /// It is not for it.
+    /// The pattern is not for it.
     No,
     /// It cannot be known before the call is made, such as what a variable of the shell holds.
     Maybe,
-    /// It is for it.
+    /// The pattern is for it.
     Yes,
 }

@@ -107,8 +107,8 @@ impl<'a> JudgedCall<'a> {
         }
     }
 
-    /// The argument that says what calls like this one have in common, and a pattern of that: the program of its command, or
-    /// the directory of its path. `None` where it has no such argument, or several.
+    /// Returns the argument that states what calls like this one have in common, and a pattern of that: the program of
+    /// its command, or the directory of its path. `None` where it has no such argument, or several.
     pub(crate) fn common(&self) -> Option<(&str, String)> {
         let mut forms = self.forms.iter();
         let (Some((name, form)), None) = (forms.next(), forms.next()) else {

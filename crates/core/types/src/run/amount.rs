@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// So many tokens and so much money: a part of a budget.
+/// A number of tokens and an amount of money: a part of a budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Amount {
@@ -29,7 +29,7 @@ impl Amount {
         }
     }
 
-    /// Returns so many of it; the most that there is where they are more.
+    /// Returns this amount a number of times; the largest amount where the product is more.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
         Self {
@@ -67,7 +67,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Returns what is left of it when so much is used: never less than nothing.
+    /// Returns what is left of it when this amount is used: never less than nothing.
     #[must_use]
     pub fn without(self, used: Amount) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl Allowance {
         }
     }
 
-    /// Returns one of so many equal parts of it.
+    /// Returns one of this number of equal parts of it.
     #[must_use]
     pub fn part(self, of: u32) -> Self {
         let of = of.max(1);
@@ -104,7 +104,7 @@ impl Allowance {
             && self.cost_usd.is_none_or(|most| amount.cost_usd <= most)
     }
 
-    /// Returns how much more there would have to be of it for so much.
+    /// Returns how much more of it there would have to be for the wanted amount.
     #[must_use]
     pub fn lacking(&self, wanted: Amount) -> Amount {
         let tokens = self.tokens.map(|most| wanted.tokens.saturating_sub(most));
@@ -124,7 +124,7 @@ impl Allowance {
         }
     }
 
-    /// Returns so much, of what is bounded in it.
+    /// Returns the amount as an allowance, for what this allowance bounds.
     #[must_use]
     pub fn bounding(&self, amount: Amount) -> Self {
         Self {

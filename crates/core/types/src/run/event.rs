@@ -338,7 +338,7 @@ pub enum RunEvent {
         turn: u32,
         /// The [fingerprint](crate::AgentSpec::fingerprint) of the definition before.
         from: String,
-        /// That of the definition now. If it is the same, nothing changed.
+        /// The fingerprint of the definition now. If it is the same, nothing changed.
         to: String,
         /// What [is another](crate::AgentSpec::changes_from) for the run, in short words.
         changes: Vec<String>,

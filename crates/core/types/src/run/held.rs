@@ -12,7 +12,7 @@ pub struct Held {
     pub output: u64,
     /// What an attempt at it takes at most, with its request.
     pub amount: Amount,
-    /// How many attempts may take that: no other follows if so many may have.
+    /// How many attempts may take that: no other attempt follows once this number was made.
     pub attempts: u32,
 }
 
@@ -23,7 +23,8 @@ impl Held {
         self.amount.times(self.attempts)
     }
 
-    /// Returns whether another attempt is provided for after those before used so much, each that was lost as much as it might.
+    /// Returns whether another attempt is provided for after those before used this much, each lost attempt as much as
+    /// it might.
     #[must_use]
     pub fn covers_another(&self, before: Option<&Spent>) -> bool {
         let Some(Spent {

@@ -23,7 +23,7 @@ pub struct RunNotice {
 }
 
 impl From<RunEvent> for RunNotice {
-    /// One with which nothing ended.
+    /// Returns the notice of an event with which nothing ended.
     fn from(event: RunEvent) -> Self {
         Self {
             event,

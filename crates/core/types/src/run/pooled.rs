@@ -80,7 +80,7 @@ impl Pooled<Allowance> {
             && pools.all(|(pool, amount)| self.of_pool(pool).covers(*amount))
     }
 
-    /// Returns how much more there would have to be of it for so much.
+    /// Returns how much more of it there would have to be for the wanted amount.
     #[must_use]
     pub fn lacking(&self, wanted: &Pooled<Amount>) -> Pooled<Amount> {
         let pools = wanted.pools.iter();
@@ -92,7 +92,7 @@ impl Pooled<Allowance> {
         }
     }
 
-    /// Returns one of so many equal parts of it, as an amount; nothing of what is not bounded.
+    /// Returns one of this number of equal parts of it, as an amount; nothing of what is not bounded.
     #[must_use]
     pub fn part(&self, of: u32) -> Pooled<Amount> {
         let pools = self.pools.iter();
@@ -104,7 +104,7 @@ impl Pooled<Allowance> {
         }
     }
 
-    /// Returns so much, of what is bounded in it.
+    /// Returns the amount as an allowance, for what this allowance bounds.
     #[must_use]
     pub fn bounding(&self, amount: &Pooled<Amount>) -> Self {
         let pools = self.pools.iter();

@@ -233,7 +233,7 @@ impl RunRequest {
         self
     }
 
-    /// Adds what it is to be found by. One of the same key is replaced.
+    /// Adds a label that it is to be found by. A label of the same key is replaced.
     #[must_use]
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.labels.insert(key.into(), value.into());

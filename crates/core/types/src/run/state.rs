@@ -188,13 +188,13 @@ const fn is_own(scope: &u16) -> bool {
 pub struct RawSignals {
     /// How many.
     pub looked_at: u32,
-    /// When it was said last that one more of them was dropped.
+    /// When it was last reported that one more of them was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped_at: Option<DateTime<Utc>>,
 }
 
 impl RawSignals {
-    /// None came yet.
+    /// Returns whether no such signal came yet.
     fn is_new(&self) -> bool {
         *self == Self::default()
     }

@@ -400,7 +400,7 @@ impl RunStatus {
     }
 }
 
-/// A run that another one has started, as that one's status shows it.
+/// A run that another run has started, as the status of that run shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildStatus {
     /// The run.

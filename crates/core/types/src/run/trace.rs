@@ -214,7 +214,7 @@ impl RunTrace<'_> {
         self.context(b"ticket", ticket.as_bytes())
     }
 
-    /// The span of what made a conversation of so many tokens one of so many.
+    /// Returns the span of a compaction from one number of tokens to another.
     #[must_use]
     pub fn of_compaction(&self, old_tokens: u64, new_tokens: u64) -> TraceContext {
         let of = [old_tokens.to_be_bytes(), new_tokens.to_be_bytes()];

@@ -170,7 +170,7 @@ pub enum TranscriptItem {
         to: String,
         /// Why, as the model said; may be empty.
         reason: String,
-        /// What that one sees of the conversation.
+        /// What the other agent sees of the conversation.
         #[serde(default, skip_serializing_if = "HandedConversation::is_whole")]
         conversation: HandedConversation,
     },

@@ -93,7 +93,7 @@ const fn is_none(started: &u32) -> bool {
     *started == 0
 }
 
-/// A run that another one has started, as that one knows it.
+/// A run that another run has started, as the other run knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Child {
     /// The run.

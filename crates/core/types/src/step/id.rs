@@ -105,9 +105,9 @@ impl StepId {
         }
     }
 
-    /// What the positions of the calls count up from that the loop makes for itself, as
-    /// verifications, previews, questions for outcomes and for definitions: the n-th of its run, counted from 1, is so
-    /// much and n. No turn has so many calls.
+    /// The number from which on the positions of the loop's own calls count up, as verifications, previews, questions
+    /// for outcomes and for definitions: the n-th such call of a run, counted from 1, has this number plus n as its
+    /// position. No turn has that many calls.
     pub const OWN_CALLS: u32 = 1_000_000_000;
 
     /// The step by which a run [begins](crate::Effect::Begin).

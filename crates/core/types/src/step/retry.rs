@@ -34,7 +34,7 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Returns whether so many attempts leave another one.
+    /// Returns whether this number of attempts leaves another one.
     #[must_use]
     pub const fn leaves_attempts(&self, made: u32) -> bool {
         self.maximum_attempts == 0 || made < self.maximum_attempts

@@ -23,7 +23,7 @@ pub enum Choice {
     Retry,
     /// `retry:MODEL`: make it with this model.
     RetryWith(String),
-    /// `extend:KEY=VALUE`: raise this limit by so much, which is added to it: see [`Extension`](crate::Extension).
+    /// `extend:KEY=VALUE`: raise this limit by this amount: see [`Extension`](crate::Extension).
     Extend {
         /// The limit.
         key: String,

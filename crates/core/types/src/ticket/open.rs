@@ -10,7 +10,7 @@ use crate::{Decision, Given, Pending, Ticket, TicketKind, Verdict, json::millis}
 /// A ticket that is open, and what has come of it so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenTicket {
-    /// What people see of it.
+    /// What people see of the ticket.
     pub ticket: Ticket,
     /// The position in the turn of the call that it is about; `None` if it is about none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct OpenTicket {
     /// How many decisions were looked at that came as [raw signals](crate::Signal::raw).
     #[serde(default, skip_serializing_if = "is_none")]
     pub taken_up: u32,
-    /// When it was said last that one more of them was dropped.
+    /// When it was last reported that one more of them was dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_at: Option<DateTime<Utc>>,
 }

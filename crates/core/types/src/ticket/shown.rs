@@ -128,7 +128,7 @@ impl Ticket {
         self.answered.saturating_add(self.remaining().max(1))
     }
 
-    /// Returns what it is about in a word or two: the tool, else the kind.
+    /// Returns the subject in a word or two: the tool, else the kind.
     #[must_use]
     pub fn subject(&self) -> &str {
         self.tool.as_deref().unwrap_or(self.kind.as_str())

@@ -6,8 +6,8 @@ use super::schema;
 use crate::{Always, Choice, Decision, Extension, Ticket, TicketKind, Verdict};
 
 impl Ticket {
-    /// Checks whether a decision is one that this ticket takes, and says what it has to. Neither its digest nor who made it
-    /// is looked at.
+    /// Checks whether the ticket takes such a decision, with all that the decision has to carry. Neither the digest of
+    /// the decision nor its decider is looked at.
     ///
     /// # Errors
     ///

@@ -56,8 +56,9 @@ pub struct ToolDefinition {
     /// returns for the call. Default is false: the tool is asked nothing then. No model is sent this field.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub previews: bool,
-    /// The tool's [`outcome`](crate::Tool::outcome) says what became of a write whose outcome is unknown, before the model
-    /// or a person learns of it. Default is false: nothing is asked of the tool then. No model is sent it.
+    /// Whether the tool's [`outcome`](crate::Tool::outcome) finds out what became of a write whose outcome is unknown,
+    /// before the model or a person learns of it. Default is false: the tool is asked nothing then. No model is sent
+    /// this field.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outcomes: bool,
     /// Further fields of the provider's definition of a tool, by its own names, such as `input_examples` or

@@ -41,8 +41,8 @@ pub struct FindTools {
 }
 
 impl FindTools {
-    /// Returns what the model reads about the tool: which servers have how many of these tools, and their names as far as the
-    /// definition has no more than so many bytes as JSON. It has about 1,000 where that is less.
+    /// Returns what the model reads about the tool: which servers have how many of these tools, and their names as far
+    /// as the definition stays within this number of bytes as JSON. It has about 1,000 bytes where that is less.
     #[must_use]
     pub fn definition(searched: &[&ToolDefinition], most_bytes: usize) -> ToolDefinition {
         let mut definition = ToolDefinition {

@@ -133,7 +133,7 @@ impl Document {
         like.map(|(_, count)| count * BEGINNING).fold(0.0, f64::max)
     }
 
-    /// Returns what this word says for it, among tools with so many words on average.
+    /// Returns what this word says for it, among tools with this number of words on average.
     fn weight_of(&self, word: &str, mean: f64) -> f64 {
         let count = self.count_of(word);
         let longer = self.length / mean.max(1.0);

@@ -9,7 +9,7 @@ use crate::rule::{
     },
 };
 
-/// Those that execute what an argument says.
+/// Commands that execute what an argument says.
 const EXECUTING: [&str; 8] = [
     "bind",
     "compgen",
@@ -21,13 +21,13 @@ const EXECUTING: [&str; 8] = [
     "trap",
 ];
 
-/// Those that take names of variables, or calculate: they evaluate what is in the brackets of a name.
+/// Commands that take names of variables, or calculate: they evaluate what is in the brackets of a name.
 const NAMING: [&str; 4] = ["let", "read", "unset", "wait"];
 
-/// Those that set variables, some of them lists, whose elements they evaluate.
+/// Commands that set variables, some of them lists, whose elements they evaluate.
 const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
-/// Those that do so behind an operator only.
+/// Commands that do so behind an operator only.
 const TESTING: [&str; 2] = ["[", "test"];
 
 /// Operators before or between names of variables and numbers.

@@ -48,22 +48,22 @@ pub(crate) const CARRIERS: [&str; 34] = [
     "xargs",
 ];
 
-/// Those that execute what an argument says, as a shell would.
+/// Commands that execute what an argument says, as a shell would.
 pub(crate) const EVALUATORS: [&str; 19] = [
     "ash", "bash", "dash", "eval", "flock", "ksh", "mksh", "parallel", "rbash", "runuser",
     "script", "sg", "sh", "ssh", "su", "toybox", "trap", "watch", "zsh",
 ];
 
-/// Those of these that execute commands of the shell's own.
+/// The evaluators that execute commands of the shell's own.
 const PASSING: [&str; 5] = ["builtin", "command", "coproc", "function", "time"];
 
-/// Those of the shell's own that execute a file, which may be what they read.
+/// Commands of the shell's own that execute a file, which may be what they read.
 const SOURCES: [&str; 2] = [".", "source"];
 
-/// Those that execute what they read, if no argument says what.
+/// Commands that execute what they read, if no argument says what.
 pub(crate) const SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"];
 
-/// Those that add arguments that are not here to see.
+/// Commands that add arguments that are not here to see.
 pub(crate) const FEEDERS: [&str; 2] = ["parallel", "xargs"];
 
 /// Returns whether one of these may execute what it reads.
