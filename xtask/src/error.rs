@@ -163,17 +163,6 @@ pub(crate) enum Error {
     #[error("the output of cargo metadata cannot be read")]
     Metadata(#[source] serde_json::Error),
 
-    /// The rules for dependencies are not valid.
-    #[error("{path} has rules that are not checked here")]
-    Rules {
-        path: PathBuf,
-        source: toml::de::Error,
-    },
-
-    /// Dependencies break the rules.
-    #[error("{} problem(s) with dependencies, by the rules of deny.toml:\n{}", .0.len(), .0.join("\n"))]
-    Dependencies(Vec<String>),
-
     /// Commits have long subjects.
     #[error("the subject of a commit has at most 72 characters:\n{}", .0.join("\n"))]
     Subjects(Vec<String>),

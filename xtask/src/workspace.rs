@@ -1,7 +1,7 @@
 //! Where the workspace is.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,7 +22,11 @@ const OF_CARGO: [&str; 4] = [
 
 /// Returns a cargo command that runs at the root, with the cargo that runs this program.
 pub(crate) fn cargo() -> Command {
-    let program = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    at_root(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+}
+
+/// Returns a command that runs at the root, with the environment that cargo has when it is called by hand.
+pub(crate) fn at_root(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
     for (name, _) in env::vars_os() {
