@@ -20,16 +20,6 @@ use crate::error::Error;
 use crate::metadata::{self, Package};
 use crate::workspace;
 
-/// Shows the files of the workspace's crates that form circles, and the items that close them.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
-
-pub(crate) fn run(_: &Args) -> Result<(), Error> {
-    check()?;
-    println!("no circles");
-    Ok(())
-}
-
 /// Checks the sources of every library and binary of the workspace.
 ///
 /// # Errors
