@@ -31,7 +31,7 @@ impl AwaitedAgent {
         &self.name
     }
 
-    /// Has it served from now on, as this definition and by this executor. The first time counts.
+    /// Serves the agent from now on, as this definition and by this executor. The first call counts.
     pub fn serve(&self, definition: AgentSpec, executor: Executor) {
         // Set before: it is served already.
         self.served.set((definition, executor)).ok();

@@ -72,17 +72,17 @@ pub use builder::ExecutorBuilder;
 
 /// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
 ///
-/// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
-/// does. No call copies the conversation, but where models of several providers answered in it; its tokens are counted where
-/// they are [limited](ExecutorBuilder::limiter).
+/// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door does. A call
+/// copies the conversation only where models of several providers answered in it; its tokens are counted where they are
+/// [limited](ExecutorBuilder::limiter).
 ///
-/// # What a tool call comes to
+/// # The result of a tool call
 ///
 /// | The tool | The call |
 /// | --- | --- |
 /// | answers | its output, cut to the result bound |
-/// | does not exist, refuses its arguments, fails, is denied or panics | an output with `is_error` that the model reads |
-/// | says that its input can never be right | fails as `tool_input`, which ends the run |
+/// | does not exist, rejects its arguments, fails, is denied or panics | an output with `is_error` that the model reads |
+/// | reports that its input can never be right | fails as `tool_input`, which ends the run |
 /// | is unavailable | fails as `unavailable` |
 /// | has no result in time | fails as `timeout`; a write as `outcome_unknown` |
 /// | is lost before it answers | fails as `network`; a write as `outcome_unknown` |
@@ -93,18 +93,18 @@ pub use builder::ExecutorBuilder;
 /// | is [`find_tools`](neuron_types::FIND_TOOLS) and none that is registered | what was [found](neuron_types::FindTools::answer) among the tools of the agent |
 /// | is granted and not here | fails as `no_worker`: it is not called |
 ///
-/// Arguments are checked against the tool's schema before it is called, unless the tool says that it checks
+/// Arguments are checked against the tool's schema before the tool is called, unless the tool declares that it checks
 /// them itself.
 #[derive(Clone)]
 pub struct Executor {
     inner: Arc<Inner>,
-    /// What it may do; all that it can where `None`.
+    /// What the executor may do; all that it can where `None`.
     grants: Option<Arc<Grants>>,
     /// Those of the agents that its runs may be handed over to.
     others: Option<Arc<dyn OtherAgents>>,
     /// The definitions that its worker has.
     definitions: Option<Arc<BTreeMap<String, AgentSpec>>>,
-    /// Who is shown answers while they come, and how far tool calls are.
+    /// Receives answers while they come, and how far tool calls are.
     sink: Option<Arc<dyn EventSink>>,
     /// Where its runs are.
     place: Option<Arc<Place>>,
@@ -112,12 +112,12 @@ pub struct Executor {
     sessions: Option<Arc<dyn Sessions>>,
     /// The directory that the run worked in before.
     moved_from: Option<Arc<Path>>,
-    /// That of the workflow whose step it makes, for an agent that knows no approvers.
+    /// The verifier of the workflow whose step is made, for an agent that knows no approvers.
     lent_verifier: Option<Arc<dyn VerifyDecision>>,
 }
 
-/// Has the executors of agents, by their names: those that make the steps of a run which was
-/// [handed over](Executor::beside) to them.
+/// The executors of agents, by their names: those that make the steps of a run which was [handed
+/// over](Executor::beside) to them.
 pub trait OtherAgents: Send + Sync {
     /// Returns the executor of this agent, if it has one of its own.
     fn executor(&self, agent: &str) -> Option<&Executor>;
@@ -146,7 +146,7 @@ struct Inner {
     cwd: PathBuf,
     environment: BTreeMap<String, String>,
     max_result_bytes: usize,
-    /// By the tool's name, where it is another.
+    /// By the tool's name, where it differs.
     max_result_bytes_of: BTreeMap<String, usize>,
     team: BTreeMap<String, Executor>,
     verifier: Option<Arc<dyn VerifyDecision>>,
@@ -154,8 +154,8 @@ struct Inner {
 }
 
 impl Executor {
-    /// Has this executor, and its clones from now on, report to a sink how far tool calls are, and the answers
-    /// of models while they come if the sink [wants tokens](EventSink::wants_tokens).
+    /// Makes this executor and later clones report to a sink how far tool calls are, and the answers of models while
+    /// they come if the sink [wants tokens](EventSink::wants_tokens).
     ///
     /// The doors of this crate and the workers of both engines do this with their own sink.
     #[must_use]
@@ -164,46 +164,46 @@ impl Executor {
         self
     }
 
-    /// Says to this executor, and to its clones from now on, where its runs are, as the doors and workers of every engine
-    /// do. Decisions are signed for one place: until it is known no signature can be verified.
+    /// Sets where the runs of this executor and of later clones are, as the doors and workers of every engine do.
+    /// Decisions are signed for one place: until it is known no signature can be verified.
     #[must_use]
     pub fn with_place(mut self, place: Place) -> Self {
         self.place = Some(Arc::new(place));
         self
     }
 
-    /// Has this executor, and its clones from now on, hand these sessions to runs that go on with one. Default is none: such a
+    /// Sets the sessions that this executor and later clones hand to runs that continue one. Without sessions such a
     /// run fails.
     ///
-    /// The door of journaled runs does this with those of its home, if nobody did it before.
+    /// The door of journaled runs sets those of its home, if none were set before.
     #[must_use]
     pub fn with_sessions(mut self, sessions: Arc<dyn Sessions>) -> Self {
         self.sessions = Some(sessions);
         self
     }
 
-    /// Returns whether it has [sessions](Self::with_sessions).
+    /// Returns whether the executor has [sessions](Self::with_sessions).
     #[must_use]
     pub fn has_sessions(&self) -> bool {
         self.sessions.is_some()
     }
 
-    /// Says to this executor, and to its clones from now on, that somebody moved the run here on purpose from this directory:
-    /// what was decided about calls there holds here. Without it a decision holds for its own directory only.
+    /// Notes for this executor and later clones that the run was moved here on purpose from this directory: what was
+    /// decided about calls there counts here. Without it a decision counts for its own directory only.
     #[must_use]
     pub fn moved_from(mut self, directory: &Path) -> Self {
         self.moved_from = Some(directory.into());
         self
     }
 
-    /// Has this executor, and its clones from now on, do what this agent may do, as its worker has it now, and no more:
-    /// whatever definition a run of it carries. Tools that the agent does not have and calls that it
-    /// denies come to results that say so. So does a call of a tool that may change something here, and that the run
-    /// takes for one that does not. No attempt takes longer than the agent lets it.
+    /// Restricts this executor and later clones to what the worker's current definition of the agent allows, whatever
+    /// definition a run carries. Calls of tools that the agent does not have, and calls that it denies, end with
+    /// results that state this. So does a call of a tool that may change something here, and that the run takes for one
+    /// that does not. No attempt takes longer than the agent allows.
     ///
-    /// What the agent's rules ask about is called only if the call brings along the decisions of those who are to be asked:
-    /// the run's own rules may be older, or those of somebody who is not to decide here. Else it fails as `not_approved`,
-    /// and the run asks.
+    /// A call that the agent's rules ask about is made only if it brings along the decisions of those who are to be
+    /// asked: the run's own rules may be older, or may come from a caller who is not to decide here. Else it fails as
+    /// `not_approved`, and the run asks.
     ///
     /// The workers of both engines do this with the agents that they have.
     #[must_use]
@@ -220,12 +220,12 @@ impl Executor {
         self
     }
 
-    /// Checks whether it has what a step needs. `agent` is whose step it is in a run that several agents take turns in,
-    /// as in [`StepScope::agent`].
+    /// Checks whether the executor has what a step needs. `agent` is the scoped agent that the step belongs to, as in
+    /// [`StepScope::agent`].
     ///
     /// # Errors
     ///
-    /// A failure of kind [`FailureKind::NoWorker`] that says what is missing.
+    /// A failure of kind [`FailureKind::NoWorker`] that names what is missing.
     pub fn check(&self, agent: Option<&str>, needed: Needed<'_>) -> Result<(), StepFailure> {
         let executor = self.of_step(agent)?;
         match needed {
@@ -238,7 +238,8 @@ impl Executor {
 
     fn check_tool(&self, name: &str) -> Result<(), StepFailure> {
         let tools = &self.inner.tools;
-        // A tool that is not granted, as all are without grants, is refused by a result and not by a worker that lacks it.
+        // A call of a tool that is not granted, as all are without grants, is rejected by a result and not by a worker
+        // that lacks the tool.
         let is_granted = self.grants.as_ref().is_some_and(|grants| grants.has(name));
         if !is_granted || tools.get(name).is_some() {
             return Ok(());
@@ -248,11 +249,12 @@ impl Executor {
         Err(StepFailure::new(FailureKind::NoWorker, message))
     }
 
-    /// Returns what acts for an agent that takes turns in the runs of this workflow, where it has a run of its own.
+    /// Returns the executor that acts for an agent that takes turns in the runs of this workflow, where the agent has a
+    /// run of its own.
     ///
     /// # Errors
     ///
-    /// A failure of kind [`FailureKind::NoWorker`] if there is [none](ExecutorBuilder::member) of this name.
+    /// A failure of kind [`FailureKind::NoWorker`] if there is [no member](ExecutorBuilder::member) of this name.
     pub fn of_member(&self, agent: &str) -> Result<Self, StepFailure> {
         self.of_step(Some(agent))
     }
@@ -263,7 +265,7 @@ impl Executor {
         &self.inner.cwd
     }
 
-    /// The registered tools.
+    /// Returns the registered tools.
     #[must_use]
     pub fn tools(&self) -> &ToolRegistry {
         &self.inner.tools
@@ -273,8 +275,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// What the model cannot do anything about: see the table at [`Executor`]. And `terminated` where a hook
-    /// ended the run.
+    /// What the model cannot do anything about: see the table at [`Executor`]. And `terminated` if a hook ended the
+    /// run.
     pub async fn call_tool(
         &self,
         scope: &StepScope,
@@ -317,7 +319,7 @@ impl Executor {
         result
     }
 
-    /// What a tool learns of the run, whatever it is asked in this step.
+    /// Returns what a tool learns of the run, whatever it is asked in this step.
     fn context(&self, scope: &StepScope) -> ToolContext {
         ToolContext {
             cwd: self.inner.cwd.clone(),
@@ -441,14 +443,14 @@ impl Executor {
         Ok(output)
     }
 
-    /// What judges the calls of this tool at a step. Whatever the caller allowed is none of it.
+    /// Returns what judges the calls of this tool at a step. What the caller allowed does not count.
     fn judge_of<'a>(&'a self, scope: &'a StepScope, tool: &str) -> Judge<'a> {
         let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
         Judge::new(tool, grants, tools, &scope.bounds, &self.inner.cwd)
     }
 
-    /// Checks that people approved a call that the worker's own rules ask about, or the bounds of the run, whoever asks for
-    /// the step; `each_time` where a guard asks.
+    /// Checks that people approved a call that the worker's own rules ask about, or the bounds of the run, whatever
+    /// asks for the step; `each_time` where a guard asks.
     async fn check_approved(
         &self,
         scope: &StepScope,
@@ -469,11 +471,11 @@ impl Executor {
         approvers.check(call, definition, asking).await
     }
 
-    /// Says whose a decision is, before a run takes it up: so that whoever made one that the run would not take learns of
-    /// it, and it uses up nothing. `agent` is [whose ticket](neuron_types::Ticket::agent) it is about.
+    /// Verifies whose a decision is before a run takes it up: the person whose decision the run would reject learns of
+    /// it, and the decision uses up nothing. `agent` is [whose ticket](neuron_types::Ticket::agent) it is about.
     ///
-    /// `None` where nobody here can tell: decisions about the run are signed and this executor knows no approvers; it has no
-    /// such agent; or several take turns and the ticket does not say whose it is.
+    /// Returns `None` where this cannot be known here: decisions about the run are signed and this executor knows no
+    /// approvers; it has no such agent; or several agents take turns and the ticket does not name one.
     #[must_use]
     pub fn judge_decision(
         &self,
@@ -484,7 +486,7 @@ impl Executor {
         let (verifier, place) = (executor.own_verifier(), executor.place.as_deref());
         let verifier = verifier.or_else(|| executor.lent_verifier.clone());
         if verifier.is_none() && executor.any_verifier().is_some() {
-            // One of its agents knows approvers, and perhaps it is that one's.
+            // One of the executor's agents knows approvers, and the decision may be one of theirs.
             let request = VerifyRequest {
                 signed: true,
                 ..request.clone()
@@ -506,15 +508,16 @@ impl Executor {
         agent
     }
 
-    /// Returns whether decisions are verified here: it, or one of its [members](crate::ExecutorBuilder::member), was built with
-    /// a [verifier](crate::ExecutorBuilder::verifier) that knows somebody.
+    /// Returns whether decisions are verified here: this executor, or one of its
+    /// [members](crate::ExecutorBuilder::member), was built with a [verifier](crate::ExecutorBuilder::verifier) that
+    /// knows approvers.
     #[must_use]
     pub fn knows_approvers(&self) -> bool {
         self.any_verifier().is_some()
     }
 
-    /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and
-    /// end, turns, compaction. And tells traces and metrics, where this process [records](crate::record_traces) them.
+    /// Notifies the hooks of what happened in the run, where the events concern them and are no effects: its start and
+    /// end, turns, compaction. Also emits traces and metrics, where this process [records](crate::record_traces) them.
     ///
     /// # Errors
     ///
@@ -529,8 +532,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Returns whether there is anybody to be notified of events: a hook, or whoever [records
-    /// traces](crate::record_traces) or [metrics](crate::record_metrics).
+    /// Returns whether anything is notified of events: a hook, or what [records traces](crate::record_traces) or
+    /// [metrics](crate::record_metrics).
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.has_hooks() || is_recording() || is_measuring()

@@ -15,8 +15,8 @@ use crate::{Agents, AwaitedAgent, EventSink, Executor, OtherAgents, Sessions, St
 
 /// The executors of a worker: one for every agent, or one for each of those that it serves. Cheap to clone.
 ///
-/// An executor acts for the agent of its name, whatever definition a run of that agent carries. What a run may ask
-/// for is in its definition, and the loop refuses the rest; what is done about it is the worker's: see
+/// An executor acts for the agent of its name, whatever definition a run of that agent carries. What a run may ask for
+/// is in its definition, and the loop rejects the rest; what is done about it depends on the worker: see
 /// [`granting`](Self::granting).
 #[derive(Debug, Clone, Default)]
 pub struct Executors {
@@ -24,7 +24,7 @@ pub struct Executors {
     awaited: Awaited,
     /// That of all other agents.
     other: Option<Executor>,
-    /// Runs fail that begin with the definition of whoever started them.
+    /// Whether runs fail that begin with a definition from their caller.
     rejects_definitions: bool,
 }
 
@@ -88,7 +88,7 @@ impl From<Executor> for Executors {
 }
 
 impl Executors {
-    /// An executor for each of these agents, by name. Steps of other agents are left to other workers.
+    /// Returns an executor for each of these agents, by name. Steps of other agents are left to other workers.
     pub fn by_agent(executors: impl IntoIterator<Item = (String, Executor)>) -> Self {
         Self {
             by_agent: Arc::new(executors.into_iter().collect()),
@@ -109,7 +109,7 @@ impl Executors {
         self
     }
 
-    /// Sets who watches what they do, as [`Executor::with_sink`]. Default is nobody.
+    /// Sets the sink that receives what the executors report, as [`Executor::with_sink`]. Default is no sink.
     #[must_use]
     pub fn with_sink(self, sink: &Arc<dyn EventSink>) -> Self {
         let mut all = self.each(|executor| executor.clone().with_sink(Arc::clone(sink)));
@@ -128,7 +128,7 @@ impl Executors {
         }
     }
 
-    /// Says to them where their runs are, as [`Executor::with_place`].
+    /// Sets where the runs of the executors are, as [`Executor::with_place`].
     #[must_use]
     pub fn with_place(self, place: &Place) -> Self {
         let mut all = self.each(|executor| executor.clone().with_place(place.clone()));
@@ -136,7 +136,7 @@ impl Executors {
         all
     }
 
-    /// Sets the sessions that runs go on with, as [`Executor::with_sessions`]. Default is none.
+    /// Sets the sessions that runs continue, as [`Executor::with_sessions`]. Default is no sessions.
     #[must_use]
     pub fn with_sessions(self, sessions: &Arc<dyn Sessions>) -> Self {
         let mut all = self.each(|executor| executor.clone().with_sessions(Arc::clone(sessions)));
@@ -144,15 +144,15 @@ impl Executors {
         all
     }
 
-    /// Has runs fail that begin with a definition which whoever started them gave. Default is to take it.
+    /// Makes runs fail that begin with a definition which their caller gave. Default is to take the definition.
     #[must_use]
     pub fn rejecting_definitions(mut self) -> Self {
         self.rejects_definitions = true;
         self
     }
 
-    /// Has the executors of these agents do what the agents may do, as [`Executor::granting`]. The workers of both
-    /// engines do this with the agents that they have.
+    /// Restricts the executors of these agents to what the agents may do, as [`Executor::granting`]. The workers of
+    /// both engines do this with the agents that they have.
     #[must_use]
     pub fn granting(mut self, agents: &Agents) -> Self {
         let mut by_agent = BTreeMap::clone(&self.by_agent);
@@ -166,8 +166,9 @@ impl Executors {
         self
     }
 
-    /// Says whose a decision about a run is that stands so, before the run takes it up, as [`Executor::judge_decision`]; `None`
-    /// also where it is about no open ticket, or none of these acts for the run's agent.
+    /// Verifies whose a decision is about a run of this status, before the run takes it up, as
+    /// [`Executor::judge_decision`]; `None` also if the decision is about no open ticket, or if no executor here acts
+    /// for the run's agent.
     #[must_use]
     pub fn judge_decision(&self, status: &RunStatus, decision: &Decision) -> Option<VerifyOutcome> {
         let request = VerifyRequest::of_status(status, decision)?;
@@ -177,8 +178,9 @@ impl Executors {
         executor.judge_decision(ticket.agent.as_deref(), &request)
     }
 
-    /// Does what a run of this agent asks for, as [`Executor::perform`]. The hooks are notified of these events before; but
-    /// not, and nothing is done, where what the step needs is not here: whoever is notified of a step is notified once.
+    /// Does what a run of this agent asks for, as [`Executor::perform`]. The hooks are notified of these events before.
+    /// If what the step needs is not here, the hooks are not notified and nothing is done: a hook is notified of a step
+    /// once.
     ///
     /// # Errors
     ///
@@ -202,8 +204,8 @@ impl Executors {
     ///
     /// # Errors
     ///
-    /// [`of`](Self::of)'s and those of [`Executor::check`]; `invalid_request` for the definition of whoever starts a run,
-    /// where it is [rejected](Self::rejecting_definitions).
+    /// [`of`](Self::of)'s and those of [`Executor::check`]; `invalid_request` for a definition that the caller of a run
+    /// gives, where it is [rejected](Self::rejecting_definitions).
     pub fn of_step(
         &self,
         agent: &str,
@@ -221,13 +223,13 @@ impl Executors {
         Ok(executor)
     }
 
-    /// Returns the executor that acts for the agent of this name. If it is that agent's own, those of the other agents make the
-    /// steps of its runs that are [handed over](Executor::beside) to them.
+    /// Returns the executor that acts for the agent of this name. If it is that agent's own, the executors of the other
+    /// agents make the steps of its runs that are [handed over](Executor::beside) to them.
     ///
     /// # Errors
     ///
-    /// A failure of kind [`FailureKind::NoWorker`] if none does here, with the names of those agents that one acts for:
-    /// another worker may have it.
+    /// A failure of kind [`FailureKind::NoWorker`] if no executor here acts for the agent, with the names of the agents
+    /// that have one: another worker may serve it.
     pub fn of(&self, agent: &str) -> Result<Executor, StepFailure> {
         if let Some(own) = self.executor(agent) {
             return Ok(own.clone().beside(self.clone()));

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Returns why a prompt states no value that fits the JSON Schema of an agent's [input](neuron_types::AgentSpec::input);
 /// `None` if it does, or if the schema cannot be read. A prompt states a text as it is, and anything else as JSON.
 ///
-/// A door asks this once in a run, when it begins, and journals the answer: another build may say it in other words.
+/// A door asks this once in a run, when it begins, and journals the answer: another build may word it differently.
 ///
 /// ```
 /// use neuron_executor::input_mismatch;

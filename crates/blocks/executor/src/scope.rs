@@ -1,4 +1,4 @@
-//! What the executor is told about the attempt that it makes.
+//! What the executor knows about the attempt that it makes.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,18 +26,18 @@ pub struct StepScope {
     pub agent: Option<String>,
     /// What no other run has, though it may have the name.
     pub nonce: Option<Uuid>,
-    /// What the run is a part of in a distributed trace, if whoever started it said so. In an attempt that is under way, what
-    /// it is a part of itself.
+    /// What the run is a part of in a distributed trace, if the caller that started it named that. In an attempt that
+    /// is under way, what the attempt is a part of itself.
     pub trace: Option<TraceContext>,
-    /// Whose run it is.
+    /// The tags that say whose run it is.
     pub tags: RunTags,
     /// The run at the top of the tree, where it is another.
     pub root: Option<RunId>,
-    /// Patterns of calls that whoever started the run allowed.
+    /// Patterns of calls that the caller who started the run allowed.
     pub allow: Vec<String>,
     /// What the run is held to beside the rules of the executor's agent.
     pub bounds: Vec<Bounds>,
-    /// The guards that look at what it comes to.
+    /// The guards that look at the result.
     pub guards: Vec<String>,
     /// The digests of the skills that the run's definition has, by name, if it reads one.
     pub skills: BTreeMap<String, String>,
@@ -91,7 +91,7 @@ impl StepScope {
         self.root.as_ref().unwrap_or(&self.run_id)
     }
 
-    /// Returns the run, as those are told of it who watch it.
+    /// Returns the run, as its observers see it.
     #[must_use]
     pub fn run(&self) -> RunScope {
         RunScope {

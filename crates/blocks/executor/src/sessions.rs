@@ -1,4 +1,4 @@
-//! Stored conversations that runs go on with.
+//! Stored conversations that runs continue.
 
 use std::fmt;
 
@@ -7,9 +7,10 @@ use neuron_types::{Conversation, RunId, SessionName, StepFailure, WasmBoxedFutur
 /// Hands stored conversations to runs that begin. A worker has one where it keeps sessions: see
 /// [`Executors::with_sessions`](crate::Executors::with_sessions).
 pub trait Sessions: fmt::Debug + Send + Sync {
-    /// Hands a session to a run, and returns what was said in it; nothing where it is new. The run has it until it is over.
+    /// Hands a session to a run, and returns what was said in it; nothing where it is new. The session belongs to the
+    /// run until the run is over.
     ///
-    /// It is asked again for the same run where an attempt was lost: the answer is the same then, and the run has the
+    /// This is asked again for the same run where an attempt was lost: the answer is the same then, and the run has the
     /// session once. A future that is dropped may have handed it over.
     ///
     /// # Errors

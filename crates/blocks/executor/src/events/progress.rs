@@ -54,7 +54,7 @@ impl ProgressReport {
     }
 }
 
-/// The newest report of an attempt, for whoever makes the attempt: a heartbeat carries it. Cheap to clone.
+/// The newest report of an attempt, for the code that makes the attempt: a heartbeat carries it. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct LatestProgress(Arc<Mutex<Option<ProgressReport>>>);
 

@@ -5,21 +5,21 @@ use neuron_types::RecordedEvent;
 
 use crate::{TokenDelta, ToolProgress};
 
-/// Is told what happens in a run as it happens, in the process that executes it.
+/// Receives what happens in a run as it happens, in the process that executes the run.
 ///
-/// This is no log: what a sink missed it does not get again, and what it is told may not be journaled yet. The
-/// calls come from the run's own task, so they must not block.
+/// This is no log: a sink does not get again what it missed, and what it receives may not be journaled yet. The calls
+/// come from the run's own task, so they must not block.
 ///
 /// # Order
 ///
-/// The events of a run come in the order of their numbers, [`RecordedEvent::seq`], and each comes once: a replay
-/// of steps that the engine has taken tells nothing. What came after the newest of these steps may be done
-/// again: the engine did not take it, as something else happened in the run at the same time, or a worker or
-/// its connection was lost; or a worker looked ahead to answer a query. Then events come again from one number
-/// on, and may be others than before, or have another time: an event supersedes what was told under its number,
-/// and all that was told under higher ones. Local runs do nothing again in one process.
+/// The events of a run come in the order of their numbers, [`RecordedEvent::seq`], and each comes once: a replay of
+/// steps that the engine has taken emits nothing. What came after the newest of these steps may be done again: the
+/// engine did not take it, as something else happened in the run at the same time, or a worker or its connection was
+/// lost; or a worker looked ahead to answer a query. Then events come again from one number on, and may be others than
+/// before, or have another time: an event supersedes the one that was emitted under its number, and all that were
+/// emitted under higher ones. Local runs do nothing again in one process.
 ///
-/// A run whose engine moves it to another process goes on there, with the sink of that process.
+/// A run whose engine moves it to another process continues there, with the sink of that process.
 pub trait EventSink: Send + Sync {
     /// Something happened in the run.
     fn event(&self, event: &RecordedEvent);
@@ -27,7 +27,7 @@ pub trait EventSink: Send + Sync {
     /// An attempt failed and another follows.
     fn retry(&self, notice: &RetryNotice);
 
-    /// Whether the sink is told answers while they come. Default is no. Must always answer the same.
+    /// Returns whether the sink wants answers while they come. Default is no. Must always return the same.
     fn wants_tokens(&self) -> bool {
         false
     }
@@ -41,12 +41,12 @@ pub trait EventSink: Send + Sync {
     /// It comes from wherever the tool runs, beside the other calls, as often as the tool reports.
     fn progress(&self, _progress: &ToolProgress) {}
 
-    /// The run does not go on just now, for a reason that a person may have to do something about: a local run whose
-    /// journal cannot be written. It is said at first, and every half a minute. Default is to do nothing.
+    /// The run is stalled for a reason that a person may have to do something about: a local run whose journal cannot
+    /// be written. Called when the stall begins, and every half a minute. Default is to do nothing.
     fn stalled(&self, _why: &str) {}
 }
 
-/// Nobody watches.
+/// A sink that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSink;
 

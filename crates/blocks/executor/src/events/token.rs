@@ -2,20 +2,21 @@
 
 use neuron_types::{ContentBlock, RunId, StreamEvent};
 
-/// A piece of a turn's answer, told while the answer comes.
+/// A piece of a turn's answer, emitted while the answer comes.
 ///
 /// # Order
 ///
-/// `seq` counts the pieces of one model's answer in one attempt from 0, without gaps. A piece with `seq` 0 supersedes all
-/// that came of this turn before: the attempt before failed, or the model of the list before, or the process that made it
-/// is gone, and the answer begins anew. Attempts have rising numbers in one process; after a crash a number may come again.
+/// `seq` counts the pieces of one model's answer in one attempt from 0, without gaps. A piece with `seq` 0 supersedes
+/// all that came of this turn before: the previous attempt failed, or the previous model of the list did, or the
+/// process that made the attempt is gone, and the answer begins anew. Attempts have rising numbers in one process;
+/// after a crash a number may come again.
 ///
 /// # What it is worth
 ///
-/// Pieces are journaled nowhere. What counts is the answer that the run goes on with, in
-/// [`ModelResponded`](neuron_types::RunEvent::ModelResponded) and the run's output. The texts of an attempt
-/// that did not fail make up that answer's text: a model that answers in one piece is told in one piece a
-/// block. The calls of a context strategy, such as summaries, are not told.
+/// Pieces are journaled nowhere. What counts is the answer that the run continues with, in
+/// [`ModelResponded`](neuron_types::RunEvent::ModelResponded) and the run's output. The texts of an attempt that did
+/// not fail make up that answer's text: an answer that comes in one piece is emitted as one piece a block. The calls of
+/// a context strategy, such as summaries, are not emitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenDelta {
@@ -61,7 +62,7 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// What an event of a provider's stream adds to the answer, if it adds anything that is told.
+    /// Returns what an event of a provider's stream adds to the answer; `None` if it adds nothing that is emitted.
     pub(crate) fn of_event(event: StreamEvent) -> Option<Self> {
         Some(match event {
             StreamEvent::TextDelta(text) => Self::Text(text),

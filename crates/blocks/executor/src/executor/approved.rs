@@ -10,12 +10,12 @@ use neuron_types::{
 use super::verify;
 use crate::StepScope;
 
-/// How many decisions of a call are looked at: whoever asks for a step could bring any number.
+/// How many decisions of a call are looked at: the caller that asks for a step could bring any number.
 const MOST_DECISIONS: usize = 32;
 
 /// What decisions are checked against: nothing of it comes from the call.
 pub(super) struct Approvers<'a> {
-    /// Whose decisions they are; taken for those of whoever they name where `None`.
+    /// Verifies whose the decisions are. If `None`, the name that a decision carries is believed.
     pub(super) verifier: Option<&'a dyn VerifyDecision>,
     pub(super) place: Option<&'a Place>,
     pub(super) scope: &'a StepScope,
@@ -33,8 +33,8 @@ impl Approvers<'_> {
     ///
     /// # Errors
     ///
-    /// `not_approved`, with how a person is asked; `no_worker` where the decisions have to be signed and nobody here knows
-    /// approvers.
+    /// `not_approved`, with how a person is asked; `no_worker` where the decisions have to be signed and no approvers
+    /// are known here.
     pub(super) async fn check(
         &self,
         call: &ToolCall,
@@ -56,7 +56,7 @@ impl Approvers<'_> {
         }
     }
 
-    /// Why the decisions do not approve the call; `None` if they do.
+    /// Returns why the decisions do not approve the call; `None` if they do.
     async fn flaw(
         &self,
         call: &ToolCall,
@@ -110,7 +110,7 @@ impl Approvers<'_> {
         })))
     }
 
-    /// Whether this is the directory that a decision was made for.
+    /// Returns whether this is the directory that a decision was made for.
     async fn is_here(&self, directory: Option<&str>) -> bool {
         let Some(directory) = directory else {
             return true;
@@ -127,7 +127,7 @@ impl Approvers<'_> {
     }
 }
 
-/// Whether these are people whom the rules have asked, first or when the time of the first is over.
+/// Returns whether these are people whom the rules have asked, first or when the time of the first is over.
 fn may_decide(verification: &Verification, asking: &Asking) -> bool {
     let then = asking.then.as_deref();
     verification.is_from(asking.from.as_deref())

@@ -1,4 +1,4 @@
-//! The bounds of one attempt: its timeout, its cancellation, and what a panic in it comes to.
+//! The bounds of one attempt: its timeout, its cancellation, and the failure that a panic in it becomes.
 
 use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::pin, time::Duration};
 
@@ -21,7 +21,7 @@ pub(crate) enum Cut {
 }
 
 impl Cut {
-    /// The failure of the step, where nothing more is to be said of it.
+    /// Returns the failure of the step, where there is nothing to add to it.
     pub(crate) fn into_failure(self, what: &str) -> StepFailure {
         match self {
             Self::Timeout(limit) => StepFailure::new(FailureKind::Timeout, no_result(what, limit)),
@@ -43,7 +43,7 @@ pub(crate) fn no_result(what: &str, limit: Duration) -> String {
 pub(crate) struct Attempt<'a> {
     timeout: Duration,
     deadline: Option<Instant>,
-    /// When it ends at the latest, however often it shows that it goes on.
+    /// When the attempt ends at the latest, however often it shows progress.
     latest: Option<Instant>,
     cancellation: &'a CancellationToken,
 }
@@ -55,7 +55,7 @@ impl<'a> Attempt<'a> {
         let now = Instant::now();
         Self {
             timeout,
-            // A timeout beyond the clock's range is none.
+            // A timeout beyond the clock's range never ends the attempt.
             deadline: now.checked_add(timeout),
             latest: now.checked_add(longest_answer(timeout)),
             cancellation: &scope.cancellation,
@@ -72,7 +72,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Awaits what comes before a part and is none: the attempt's clock stands still meanwhile.
+    /// Awaits a preliminary that does not count: the attempt's clock is paused.
     pub(crate) async fn beside<T>(&mut self, waiting: impl Future<Output = T>) -> Result<T, Cut> {
         let since = Instant::now();
         let result = tokio::select! {
@@ -87,7 +87,7 @@ impl<'a> Attempt<'a> {
         result
     }
 
-    /// Notes that a part shows that it goes on: the attempt has its time anew.
+    /// Notes that a part shows progress: the attempt has its time anew.
     pub(crate) fn goes_on(&mut self) {
         let anew = Instant::now().checked_add(self.timeout);
         self.deadline = match (anew, self.latest) {
@@ -96,7 +96,7 @@ impl<'a> Attempt<'a> {
         };
     }
 
-    /// Says why an answer that had begun was cut off.
+    /// Returns why an answer that had begun was cut off.
     pub(crate) fn cut_off(&self) -> String {
         if self.deadline == self.latest {
             let longest = longest_answer(self.timeout);
@@ -109,13 +109,13 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// How long it may take.
+    /// Returns how long it may take.
     pub(crate) const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// As [`part`](Self::part), but the work is told through its token first and has a moment to end by
-    /// itself: to stop what it started, or to say after all that it is done.
+    /// As [`part`](Self::part), but the work is notified through its token first and has a moment to end by itself: to
+    /// stop what it started, or to report after all that it is done.
     pub(crate) async fn part_with_notice<T, E>(
         &self,
         token: &CancellationToken,
@@ -157,7 +157,7 @@ async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Cut> {
         .map_err(|panic| Cut::Panicked(panic_text(panic.as_ref())))
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

@@ -9,7 +9,7 @@ use tracing::warn;
 use super::{Executor, Inner, deferred::Deferred, guards::Guards, hooks::Hooks};
 use crate::{Prices, RateLimiter};
 
-/// The largest tool result that reaches the model, in bytes of text, unless the builder says otherwise.
+/// The largest tool result that reaches the model, in bytes of text, unless the builder sets another.
 const MAX_RESULT_BYTES: usize = 256 * 1024;
 
 /// Builds an [`Executor`].
@@ -40,7 +40,7 @@ impl Executor {
         ExecutorBuilder::default()
     }
 
-    /// Starts building an executor that has what this one has.
+    /// Starts building an executor with everything that this one has.
     pub fn to_builder(&self) -> ExecutorBuilder {
         ExecutorBuilder::from_inner(&self.inner)
     }
@@ -83,7 +83,7 @@ impl ExecutorBuilder {
     }
 
     /// Adds what stands for the provider of this name in the runs for one tenant, most often the same with another key.
-    /// Runs for others, and for nobody, have [the provider itself](Self::provider), which must be there too.
+    /// Runs for other tenants, and for no tenant, have [the provider itself](Self::provider), which must be there too.
     pub fn tenant_provider(
         mut self,
         name: impl Into<String>,
@@ -98,8 +98,8 @@ impl ExecutorBuilder {
     /// Keeps the requests to the provider of this name within a rate. Clones of a limiter count together: executors that
     /// ask with the same key are given clones of one. Default is no limit.
     ///
-    /// A model call waits for its turn before its time runs, for [half of its timeout](crate::longest_wait) at most; else
-    /// it fails as `rate_limited`, with the rest of the wait as `retry_after`. Nothing was sent then.
+    /// A model call waits for its turn before its time runs, for [half of its timeout](crate::longest_wait) at most;
+    /// else it fails as `rate_limited`, with the rest of the wait as `retry_after`. In that case nothing was sent.
     pub fn limiter(mut self, provider: impl Into<String>, limiter: RateLimiter) -> Self {
         self.limiters.insert(provider.into(), limiter);
         self
@@ -118,31 +118,32 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Sets the tools. Default is none.
+    /// Sets the tools. Default is no tools.
     pub fn tools(mut self, tools: ToolRegistry) -> Self {
         self.tools = tools;
         self
     }
 
-    /// Says what is left out of the tools because it cannot be used, such as that of an MCP server: each a sentence that
-    /// names it and says why. Default is nothing. It comes with every answer of a model to a turn, as
-    /// [`CompletionResponse::left_out`](neuron_types::CompletionResponse::left_out), and a run tells it once.
+    /// Sets what is left out of the tools because it cannot be used, such as that of an MCP server: each is a sentence
+    /// that names it and gives the reason. Default is nothing. The sentences come with every answer of a model to a
+    /// turn, as [`CompletionResponse::left_out`](neuron_types::CompletionResponse::left_out), and a run reports them
+    /// once.
     ///
-    /// Journals hold it with each of these answers: whoever passes on what strangers say bounds it.
+    /// Journals keep them with each of these answers: a caller that passes on a stranger's text bounds it.
     pub fn left_out(mut self, what: impl IntoIterator<Item = String>) -> Self {
         self.left_out.extend(what);
         self
     }
 
-    /// Adds a hook behind those that are there.
+    /// Adds a hook behind those that are set already.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.0.push(Arc::new(hook));
         self
     }
 
-    /// Adds a guard behind those that are there. It looks at all steps, whatever the definitions of their runs
-    /// [name](neuron_types::AgentSpec::guards): those that name it also ask it in steps of its own. One of the same name is
-    /// replaced.
+    /// Adds a guard behind those that are set already. It looks at all steps, whatever the definitions of their runs
+    /// [name](neuron_types::AgentSpec::guards): those that name it also ask it in steps of its own. A guard of the same
+    /// name is replaced.
     pub fn guard(self, guard: impl Guard + 'static) -> Self {
         self.shared_guard(Arc::new(guard))
     }
@@ -157,7 +158,7 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Sets the prices. Default is none: no call has a known cost.
+    /// Sets the prices. Default is no prices: no call has a known cost.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.prices = prices;
         self
@@ -169,7 +170,7 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Sets variables for the processes that tools start, beside those they inherit. Default is none.
+    /// Sets variables for the processes that tools start, beside those they inherit. Default is no variables.
     pub fn environment(mut self, environment: BTreeMap<String, String>) -> Self {
         self.environment = environment;
         self
@@ -183,29 +184,30 @@ impl ExecutorBuilder {
     }
 
     /// Sets how many bytes of text of the results of one tool reach the model, whatever
-    /// [`max_result_bytes`](Self::max_result_bytes) says of the rest.
+    /// [`max_result_bytes`](Self::max_result_bytes) is for the others.
     pub fn max_result_bytes_of(mut self, tool: impl Into<String>, bytes: usize) -> Self {
         self.max_result_bytes_of.insert(tool.into(), bytes);
         self
     }
 
-    /// Adds the executor of an agent that takes turns in the runs of a workflow: it makes the steps that
-    /// [say so](crate::StepScope::agent). One of the same name is replaced.
+    /// Adds the executor of an agent that takes turns in the runs of a workflow: it makes the steps that [name the
+    /// agent](crate::StepScope::agent). An executor of the same name is replaced.
     pub fn member(mut self, agent: impl Into<String>, executor: Executor) -> Self {
         self.team.insert(agent.into(), executor);
         self
     }
 
-    /// Sets who finds out whose decisions are. Default is nobody: every decision is taken for that of whoever it names, and
-    /// is marked as unverified.
+    /// Sets the verifier of decisions. Without one, every decision is accepted under the name that it carries, and is
+    /// marked as unverified.
     ///
-    /// It is asked about the tickets of this executor's own steps: [members](Self::member) have their own. About those of an
-    /// executor whose own one knows nobody, the others of its workflow are asked, and one of them has to take a decision.
+    /// The verifier is asked about the tickets of this executor's own steps: [members](Self::member) have their own. If
+    /// the own verifier of an executor knows no approvers, the others of its workflow are asked about its tickets, and
+    /// one of them has to accept a decision.
     pub fn verifier(self, verifier: impl VerifyDecision + 'static) -> Self {
         self.shared_verifier(Arc::new(verifier))
     }
 
-    /// Sets one that is shared or known only at run time.
+    /// Sets a verifier that is shared or known only at run time.
     pub fn shared_verifier(mut self, verifier: Arc<dyn VerifyDecision>) -> Self {
         self.verifier = Some(verifier);
         self

@@ -22,12 +22,12 @@ impl Deferred {
         )
     }
 
-    /// Whether the results of this tool come later.
+    /// Returns whether the results of this tool come later.
     pub(super) fn has(&self, tool: &str) -> bool {
         self.0.contains_key(tool)
     }
 
-    /// What stands for the output of a deferred tool that has begun: what it said is what people read.
+    /// Returns what stands for the output of a deferred tool that has begun: people read what the tool reported.
     pub(super) fn pending(&self, tool: &str, token: &str, output: &ToolOutput) -> ToolOutput {
         let texts = output.content.iter().filter_map(|item| match item {
             ContentItem::Text(text) if !text.is_empty() => Some(text.as_str()),

@@ -10,8 +10,9 @@ use super::{Executor, list};
 use crate::{SessionTaker, StepScope, input_mismatch};
 
 impl Executor {
-    /// Says to this executor, and to its clones from now on, which definitions its worker has now: a run that begins, or is
-    /// to adopt the current one, is given it from these. Default is the definition of the agent that it is [granting](Self::granting).
+    /// Sets the definitions that the worker of this executor, and of later clones, has now: a run that begins, or is to
+    /// adopt the current one, is given it from these. Default is the definition of the agent that the executor is
+    /// [granting](Self::granting).
     ///
     /// The doors of local runs do this with their agents.
     #[must_use]
@@ -79,10 +80,10 @@ impl Executor {
         self.known(name).map(drop)
     }
 
-    /// Returns the definition that the worker has now of the agent with this name, or says why there is none. No hook sees
-    /// it.
+    /// Returns the definition that the worker has now of the agent with this name, or the reason why it has no such
+    /// definition. No hook sees it.
     pub(super) fn current_definition(&self, name: &str) -> CurrentDefinition {
-        // Its own executor knows what its models cost, and who decides.
+        // The agent's own executor knows what its models cost, and who decides.
         let acting = self.other(name).unwrap_or(self);
         let found = acting.known(name).or_else(|_| self.known(name));
         match found {

@@ -18,8 +18,8 @@ impl FailedModels {
         self.0.push((model.name(), failure));
     }
 
-    /// How long the next model may be waited for where its requests are paced: not long if there is another behind it,
-    /// and never longer than one before it asked to be left alone, as the door comes back then.
+    /// Returns how long a paced model of the list may be waited for: not long if there is another behind it, and never
+    /// longer than one before it asked to be left alone, as the door comes back then.
     pub(crate) fn longest_turn(&self, is_last: bool) -> Duration {
         let longest = if is_last { Duration::MAX } else { HANDOVER };
         let failures = self.0.iter().map(|(_, failure)| failure);
@@ -28,8 +28,8 @@ impl FailedModels {
         asked.map_or(longest, |asked| asked.min(longest))
     }
 
-    /// The failure of the attempt: of those that another attempt can mend the one that can be tried soonest, else that of
-    /// the first model. It names the others too. `None` if none failed.
+    /// Returns the failure of the attempt: of those that another attempt can fix, the one that can be tried soonest,
+    /// else that of the first model. It names the others too. `None` if no model failed.
     pub(crate) fn into_failure(self) -> Option<StepFailure> {
         let Self(mut failed) = self;
         let failures = failed.iter().enumerate();

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::Executor;
 
 impl Executor {
-    /// Whether calls of this tool look for others: one that is registered by the name is what it is.
+    /// Returns whether calls of this tool look for other tools: a tool that is registered by the name takes precedence.
     pub(super) fn finds_tools(&self, tool: &str) -> bool {
         tool == FIND_TOOLS && self.inner.tools.get(tool).is_none()
     }
 
-    /// Makes a call that nothing speaks against any more.
+    /// Makes a call that passed all checks.
     pub(super) async fn make_call(
         &self,
         call: &ToolCall,

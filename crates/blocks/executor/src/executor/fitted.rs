@@ -66,7 +66,7 @@ pub(crate) fn fitted<'a>(
     Cow::Owned(fitted)
 }
 
-/// What [`fitted`] leaves out of the request for another provider than the first model's, each a sentence.
+/// Returns what [`fitted`] leaves out of the request for another provider than the first model's, each a sentence.
 pub(crate) fn left_out(
     request: &CompletionRequest,
     own: Listed<'_>,
@@ -93,20 +93,20 @@ pub(crate) fn left_out(
         .collect()
 }
 
-/// Whether one of several models answered in this conversation, whichever that was.
+/// Returns whether one of several models answered in this conversation, whichever that was.
 pub(crate) fn was_answered_by_several(request: &CompletionRequest) -> bool {
     let answers = request.messages.iter();
     let mut answers = answers.filter(|message| message.role == Role::Assistant);
     answers.any(|message| message.answered_by().is_some())
 }
 
-/// Whether a model of another provider answered in this conversation.
+/// Returns whether a model of another provider answered in this conversation.
 pub(crate) fn holds_foreign(request: &CompletionRequest, provider: &str) -> bool {
     let mut messages = request.messages.iter();
     messages.any(|message| is_foreign(message, provider))
 }
 
-/// Whether a model of another provider asked for what is being answered.
+/// Returns whether a model of another provider asked for what is being answered.
 fn answers_foreign(request: &CompletionRequest, provider: &str) -> bool {
     let is_prompt = |message: &&Message| {
         let mut content = message.content.iter();
@@ -123,7 +123,7 @@ fn is_foreign(message: &Message, provider: &str) -> bool {
     author.is_some_and(|author| author.provider != provider)
 }
 
-/// What every provider can read of a message; `None` if that is nothing.
+/// Returns what every provider can read of a message; `None` if that is nothing.
 fn neutral(message: &Message) -> Option<Message> {
     let content = message.content.iter().filter_map(|block| match block {
         ContentBlock::Thinking { .. }

@@ -9,7 +9,8 @@ use neuron_types::{
 
 /// What an agent grants now: its tools, and what it denies.
 ///
-/// A run keeps the definition that it began with, which may be older, or that of somebody who is not to decide here.
+/// A run keeps the definition that it began with, which may be older, or may come from a caller who is not to decide
+/// here.
 #[derive(Debug)]
 pub(crate) struct Grants {
     definition: Box<AgentSpec>,
@@ -75,12 +76,12 @@ impl Grants {
         &self.definition
     }
 
-    /// Those of an agent that takes turns.
+    /// Returns the grants of an agent that takes turns.
     pub(crate) fn of_member(&self, agent: &str) -> Option<Arc<Self>> {
         self.team.get(agent).cloned()
     }
 
-    /// What another agent grants in runs that the same person starts.
+    /// Returns what another agent grants in runs that the same person starts.
     pub(crate) fn of_another(&self, agent: &AgentSpec) -> Self {
         let grants = Self::of(agent);
         match self.is_of_owner {
@@ -94,23 +95,24 @@ impl Grants {
         self.tools.get(tool).or_else(finder)
     }
 
-    /// Whether the agent has this tool.
+    /// Returns whether the agent has this tool.
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.tools.contains_key(tool)
     }
 
-    /// How long an attempt of a model call may take.
+    /// Returns how long an attempt of a model call may take.
     pub(crate) const fn model_timeout(&self) -> Duration {
         self.model_timeout
     }
 
-    /// How long an attempt of a call of this tool may take.
+    /// Returns how long an attempt of a call of this tool may take.
     pub(crate) fn tool_timeout(&self, tool: &str) -> Duration {
         let granted = self.granted(tool);
         granted.map_or(Duration::MAX, |granted| granted.timeout)
     }
 
-    /// What a call is answered with that is not granted; `None` if it is. The run takes its effects for these.
+    /// Returns the result that answers a call that is not granted; `None` if the call is granted. The run takes the
+    /// tool's effects for these.
     pub(crate) fn refusal(&self, call: &ToolCall, taken_for: ToolEffects) -> Option<ToolOutput> {
         let Some(granted) = self.granted(&call.name) else {
             let names = self.tools.keys().map(String::as_str);
@@ -126,7 +128,7 @@ impl Grants {
         None
     }
 
-    /// Takes what whoever starts a run of the agent [allows](neuron_types::CallerRules::allow), whatever the agent
+    /// Takes what a caller who starts a run of the agent [allows](neuron_types::CallerRules::allow), whatever the agent
     /// [lets callers set](AgentSpec::callers_may_set).
     pub(crate) fn of_owner(mut self) -> Self {
         self.callers_may_allow = true;
@@ -134,12 +136,13 @@ impl Grants {
         self
     }
 
-    /// What is known of a tool's arguments.
+    /// Returns what is known of a tool's arguments.
     pub(crate) fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {
         self.granted(tool).map(|granted| &granted.definition)
     }
 
-    /// What the agent's rules say of a call that it grants, where whoever started the run allowed these calls.
+    /// Returns what the agent's rules decide about a call that it grants, where the caller who started the run allowed
+    /// these calls.
     pub(crate) fn decide(&self, call: &JudgedCall<'_>, allow: &[String]) -> PermissionDecision {
         let allow = if self.callers_may_allow { allow } else { &[] };
         self.rules.judge_allowed(call, allow)

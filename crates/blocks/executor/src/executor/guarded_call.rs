@@ -1,4 +1,4 @@
-//! Guards in the step that makes a call, before it and after it: whoever asked for the step is not believed to have asked
+//! Guards in the step that makes a call, before it and after it: the step does not rely on its caller having asked
 //! them.
 
 use neuron_types::{Asking, GuardEnd, GuardPoint, StepFailure, ToolCall, ToolOutput};
@@ -17,7 +17,7 @@ pub(crate) enum GuardedCall {
 }
 
 impl Guards {
-    /// What they make of a call that is about to be made with these arguments.
+    /// Returns what the guards make of a call that is about to be made with these arguments.
     ///
     /// # Errors
     ///
@@ -54,7 +54,8 @@ impl Guards {
         })
     }
 
-    /// What they leave of a result. It is withheld where the attempt is over before they are done: what was called is called.
+    /// Returns what the guards leave of a result. The result is withheld where the attempt is over before they are
+    /// done: the call has been made.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ const HOOKS: &str = "hook";
 pub(crate) struct Guards(pub(crate) Vec<Arc<dyn Guard>>);
 
 impl Guards {
-    /// Whether any looks here.
+    /// Returns whether any guard looks here.
     pub(crate) fn look_at(&self, point: GuardPoint) -> bool {
         self.0.iter().any(|guard| guard.looks_at(point))
     }
@@ -76,7 +76,7 @@ impl Guards {
         }
     }
 
-    /// What hooks say of a call.
+    /// Returns what hooks decide about a call.
     async fn of_hooks(hooks: &Hooks, call: &ToolCall) -> Result<Guarded, StepFailure> {
         let mut guarded = Guarded::default();
         match hooks.before_tool(&call.name, &call.input).await? {
@@ -93,8 +93,8 @@ impl Guards {
         Ok(guarded)
     }
 
-    /// What they say of the call of a tool. What takes the place of its arguments is a JSON object. Without `judges` no model is
-    /// asked: they have been, in the step before.
+    /// Returns what the guards say of the call of a tool. What takes the place of its arguments is a JSON object.
+    /// Without `judges` no model is asked: they have been, in the step before.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -126,7 +126,7 @@ impl Guards {
         Ok(guarded)
     }
 
-    /// What they say of a text.
+    /// Returns what the guards say of a text.
     async fn look(
         &self,
         subject: GuardSubject<'_>,
@@ -148,7 +148,7 @@ impl Guards {
         guards.filter(move |guard: &&dyn Guard| guard.looks_at(point))
     }
 
-    /// Has them look at a result, and leaves of it what goes on.
+    /// Asks the guards about a result, and leaves of it what they pass on.
     pub(super) async fn guard_result(
         &self,
         tool: &str,
@@ -178,7 +178,7 @@ impl Guards {
             return Err(failure);
         }
         if all.replaced.take().is_some() || !all.end.is_pass() {
-            // What is for programs is not mended.
+            // What is for programs is not repaired.
             output.structured_content = None;
         }
         if let GuardEnd::Block(reason) = &all.end {
@@ -188,7 +188,7 @@ impl Guards {
         Ok(output)
     }
 
-    /// Has them look at the text of an answer, and leaves of it what goes on.
+    /// Asks the guards about the text of an answer, and leaves of it what they pass on.
     pub(crate) async fn guard_answer(
         &self,
         response: &mut CompletionResponse,
@@ -214,7 +214,7 @@ impl Guards {
     }
 }
 
-/// One guard's verdict, or that of the model that it has asked. What is blocked already is shown to no model.
+/// Returns one guard's verdict, or that of the model that it has asked. What is blocked already is shown to no model.
 async fn verdict(
     guard: &dyn Guard,
     subject: GuardSubject<'_>,
@@ -244,7 +244,7 @@ fn span_of(guard: &dyn Guard, point: GuardPoint) -> Span {
     )
 }
 
-/// One guard's verdict. Whatever else becomes of it is what it says that its failures mean.
+/// Returns one guard's verdict. If the guard fails in any way, the verdict is what the guard declares for its failures.
 async fn ask(guard: &dyn Guard, subject: GuardSubject<'_>) -> GuardVerdict {
     let span = span_of(guard, subject.point);
     let checked = AssertUnwindSafe(async { guard.check(subject).await }).catch_unwind();

@@ -83,7 +83,7 @@ impl Hooks {
     }
 }
 
-/// One hook's answer. One that fails or panics is logged and counts as having none.
+/// Returns one hook's answer. A hook that fails or panics is logged and counts as having no answer.
 async fn ask(hook: &dyn Hook, event: &HookEvent<'_>) -> HookAction {
     let answer = AssertUnwindSafe(async { hook.on_event(event).await })
         .catch_unwind()

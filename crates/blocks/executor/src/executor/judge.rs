@@ -1,4 +1,4 @@
-//! Which calls of a step are made, as whoever makes them sees it.
+//! Which calls of a step are made, as the executor that makes them sees it.
 
 use std::{borrow::Cow, path::Path};
 
@@ -13,13 +13,13 @@ use super::{
     place::{Judged, Place},
 };
 
-/// What the calls of one tool are judged by: the rules of the worker's own agent, and the bounds that the run is held to.
+/// What the calls of one tool are judged by: the rules of the worker's own agent, and the bounds of the run.
 #[derive(Debug)]
 pub(crate) struct Judge<'a> {
     /// `None` where nothing says what is granted, or not this tool.
     grants: Option<&'a Grants>,
     bounds: &'a [Bounds],
-    /// What whoever started the run allowed.
+    /// What the caller who started the run allowed.
     allow: &'a [String],
     /// What is known of the tool's arguments.
     definition: Option<Cow<'a, ToolDefinition>>,
@@ -27,7 +27,8 @@ pub(crate) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// What judges calls of this tool. Where nothing is granted, one of the registered tools says what its arguments are.
+    /// Returns what judges calls of this tool. Where nothing is granted, a registered tool of this name states what its
+    /// arguments are.
     pub(crate) fn new(
         tool: &str,
         grants: Option<&'a Grants>,
@@ -51,23 +52,23 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes what whoever started the run allowed. Default is nothing.
+    /// Sets what the caller who started the run allowed. Default is nothing.
     pub(crate) const fn allowing(mut self, allow: &'a [String]) -> Self {
         self.allow = allow;
         self
     }
 
-    /// What is known of the tool's arguments.
+    /// Returns what is known of the tool's arguments.
     pub(crate) fn definition(&self) -> Option<&ToolDefinition> {
         self.definition.as_deref()
     }
 
-    /// What the rules say of a call.
+    /// Returns what the rules say of a call.
     ///
-    /// Denied is what is denied by its text, by its paths from the working directory, or by where those really lead. Asked
-    /// about is what is asked about in one of these ways: of those who decide, it is the ones whom the last of them names,
-    /// and as many as any of them wants. What several agents ask about is one question, and where none serves all of them
-    /// the call is denied.
+    /// A call is denied if it is denied by its text, by its paths from the working directory, or by where those paths
+    /// really lead. People are asked about it if one of these ways asks: of those who decide, the ones whom the last of
+    /// the ways names, and as many as any of them wants. What several agents ask about is one question, and if no
+    /// person serves all of them the call is denied.
     pub(crate) async fn judge(&self, call: &ToolCall) -> PermissionDecision {
         if self.grants.is_none() && self.bounds.is_empty() {
             return PermissionDecision::Allow;
@@ -79,9 +80,10 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// What a call is answered with that hooks have changed so that the rules do not let it through; `None` if they do.
+    /// Returns what a call is answered with that hooks have changed so that the rules do not allow it; `None` if they
+    /// do.
     ///
-    /// What the rules ask about is let through where they ask for the same reason about the call as it was: then a person
+    /// What the rules ask about is allowed where they ask for the same reason about the call as it was: then a person
     /// decided about it.
     pub(crate) async fn refused_change(
         &self,
@@ -109,7 +111,7 @@ impl<'a> Judge<'a> {
         None
     }
 
-    /// What all rules together say of a call in one of its ways.
+    /// Returns what all rules together say of a call in one of its ways.
     fn decide(&self, call: &JudgedCall<'_>) -> PermissionDecision {
         self.bounds.iter().fold(self.own(call), |decision, bounds| {
             decision.and(bounds.judge(call))
@@ -136,7 +138,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What one agent's rules say of a call that is judged in several ways.
+/// Returns what one agent's rules say of a call that is judged in several ways.
 fn in_all(
     ways: &[Judged<'_>],
     decide: impl Fn(&JudgedCall<'_>) -> PermissionDecision,
@@ -156,7 +158,7 @@ fn in_all(
     asked.map_or(PermissionDecision::Allow, PermissionDecision::Ask)
 }
 
-/// What a call is answered with that the rules deny.
+/// Returns what a call is answered with that the rules deny.
 pub(crate) fn denied(reason: &str) -> String {
     format!("denied: {reason}")
 }

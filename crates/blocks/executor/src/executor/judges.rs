@@ -1,4 +1,4 @@
-//! Having the models asked that judge for guards.
+//! Asking the models that judge for guards.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl<'a> Judges<'a> {
         }
     }
 
-    /// What the models used and cost.
+    /// Returns what the models used and cost.
     pub(crate) fn into_spent(self) -> Option<Box<Spent>> {
         self.spent
     }
@@ -52,33 +52,34 @@ impl<'a> Judges<'a> {
         self.spent = Spent::sum(self.spent.take(), spent);
     }
 
-    /// A model was silent, and nobody knows what it used. What is put aside for an attempt is for all that it asks: it is charged
-    /// once.
+    /// Notes that a model was silent, and that its usage is unknown. What is put aside for an attempt is for all that
+    /// it asks: it is charged once.
     fn lose(&mut self) {
         if !std::mem::replace(&mut self.has_lost, true) {
             self.spend(Spent::of_lost(1));
         }
     }
 
-    /// Has a judge's model asked. What the run has put nothing aside for is blocked, and nobody is asked.
+    /// Asks a judge's model. What the run has put nothing aside for is blocked, and no model is asked.
     ///
     /// # Errors
     ///
-    /// What may be otherwise with another attempt, on another worker, or is of the step and not of the judge.
+    /// What may differ with another attempt, on another worker, or belongs to the step and not to the judge.
     pub(crate) async fn ask(
         &mut self,
         guard: &dyn Guard,
         judge: &dyn Judge,
         subject: GuardSubject<'_>,
     ) -> Result<GuardVerdict, StepFailure> {
-        // It has nothing to ask about this, as about calls of tools that are not its own: nothing was put aside for it either.
+        // The judge has nothing to ask about this, as about calls of tools that are not its own: nothing was put aside
+        // for it either.
         let Some(mut request) = judge.question(subject) else {
             return Ok(GuardVerdict::Pass);
         };
         let name = guard.name();
         let mut calls = self.calls.iter_mut();
         let Some(call) = calls.find(|call| call.guard == name) else {
-            // It looks where the run's definition says.
+            // The judge looks where the run's definition names it.
             return Ok(match self.scope.guards.iter().any(|named| named == name) {
                 true => not_asked(name, "the run's definition has it ask no model about this"),
                 false => GuardVerdict::Pass,
@@ -137,14 +138,14 @@ fn silent(longest: Duration) -> String {
     format!("its model said nothing within {longest:?}")
 }
 
-/// What is said of something that nobody was asked about. No guard says of that that it passes.
+/// Returns the verdict on something that no model was asked about. It never passes.
 fn not_asked(guard: &str, why: &str) -> GuardVerdict {
     GuardVerdict::Block {
         reason: format!("the guard {guard} was not asked: {why}"),
     }
 }
 
-/// Whether a failure is no word about what is judged: another attempt may help, or the step is over.
+/// Returns whether a failure says nothing about what is judged: another attempt may help, or the step is over.
 fn is_of_step(failure: &StepFailure) -> bool {
     failure.retryable
         || matches!(
@@ -156,7 +157,7 @@ fn is_of_step(failure: &StepFailure) -> bool {
         )
 }
 
-/// Why something does not go on that a guard could not say anything about.
+/// Returns why something is withheld that a guard could not say anything about.
 pub(super) fn failed(guard: &dyn Guard, why: &str) -> String {
     format!("the guard {} failed: {why}", guard.name())
 }

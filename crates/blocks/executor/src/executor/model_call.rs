@@ -50,10 +50,10 @@ impl Executor {
     ///
     /// Where the request has [further models](neuron_types::RequestHead::fallback_models), each is asked once, in their
     /// order, for as long as the one before [failed so that another may help](FailureKind::another_model_may_help); a
-    /// further model that takes the request for an invalid one is passed over too. Each has the attempt's time for itself.
-    /// A model whose provider is not here is left out, but for the first. The answer ends with a block that
-    /// [names the model](ContentBlock::AnsweredBy). So it is too where one model alone goes on with a conversation that
-    /// several took part in.
+    /// further model that takes the request for an invalid one is passed over too. Each has the attempt's time for
+    /// itself. A model whose provider is not here is left out, unless it is the first. The answer ends with a block
+    /// that [names the model](ContentBlock::AnsweredBy). It also does where one model alone continues a conversation
+    /// that several took part in.
     ///
     /// A model whose requests are [paced](super::ExecutorBuilder::limiter) is waited for 10 s at most while another follows
     /// it, and no longer than one before it asked to be left alone: neither its own rate nor a pause that its server asked
@@ -71,7 +71,7 @@ impl Executor {
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
         executor.inner.guards.check(&scope.guards)?;
-        // A run may go on with one of several models, and without the others.
+        // A run may continue with one of several models, and without the others.
         let is_one = request.fallback_models.is_empty() && !was_answered_by_several(request);
         let mut response = match is_one {
             true => executor.ask(scope, request, Duration::MAX).await?,
@@ -304,7 +304,7 @@ impl Executor {
         Ok(response)
     }
 
-    /// What a call used and cost that was not answered. `None` where the provider did not say.
+    /// Returns what a call used and cost that was not answered. `None` where the provider did not say.
     fn spent(
         &self,
         provider: &str,
@@ -315,8 +315,8 @@ impl Executor {
         (usage.total() > 0).then(|| Box::new(Spent::new(usage, cost_usd)))
     }
 
-    /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer, nor what guards have
-    /// not looked at.
+    /// Returns the sink that watches this call. Calls of a context strategy are not watched, since they are no turn's
+    /// answer, nor is an answer that guards have not looked at.
     fn watcher(&self, scope: &StepScope) -> Option<&dyn EventSink> {
         let sink = self.sink.as_deref()?;
         let is_shown = answers_turn(scope) && !self.inner.guards.look_at(GuardPoint::Output);
@@ -376,7 +376,7 @@ impl AskModel for Executor {
     }
 }
 
-/// Whether a call is for a turn's answer, and not one of a context strategy or of a judge.
+/// Returns whether a call is for a turn's answer, and not one of a context strategy or of a judge.
 fn answers_turn(scope: &StepScope) -> bool {
     scope.step.position == 0
 }
@@ -394,7 +394,7 @@ fn none_asked() -> StepFailure {
     StepFailure::new(FailureKind::Internal, "no model of the list was asked")
 }
 
-/// Whether a failure is of the step and not of a model.
+/// Returns whether a failure is of the step and not of a model.
 const fn ends_the_call(kind: FailureKind) -> bool {
     matches!(
         kind,

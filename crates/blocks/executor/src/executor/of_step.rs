@@ -8,9 +8,9 @@ use super::{Executor, OtherAgents, grants::Grants, list};
 use crate::StepScope;
 
 impl Executor {
-    /// Says to this executor, and to its clones from now on, who makes the steps of its runs after they were handed over to
-    /// other agents. Default is this executor itself: for every agent if it is [granting](Self::granting) nothing, else for
-    /// those whose [definitions](Self::with_definitions) its worker has.
+    /// Sets the executors that make the steps of the runs of this executor, and of later clones, after the runs were
+    /// handed over to other agents. Default is this executor itself: for every agent if it is
+    /// [granting](Self::granting) nothing, else for those whose [definitions](Self::with_definitions) its worker has.
     ///
     /// [`Executors::of`](crate::Executors::of) does this with all that a worker serves.
     #[must_use]
@@ -59,7 +59,7 @@ impl Executor {
         self.others.as_ref()?.executor(agent)
     }
 
-    /// What another executor does in a run of this one.
+    /// Returns what another executor does in a run of this one.
     fn acting_as(&self, other: &Self, grants: Option<Arc<Grants>>) -> Self {
         Self {
             inner: Arc::clone(&other.inner),

@@ -14,7 +14,7 @@ use super::{
 use crate::StepScope;
 
 impl Executor {
-    /// Asks a tool what became of a call of it; `None` where it does not know it either.
+    /// Asks a tool what became of a call of it; `None` if the tool does not know it either.
     ///
     /// Nothing is known of what is not granted, or denied. Hooks see an outcome as they see the output of a call, and
     /// nothing before it, since no call is made.

@@ -13,9 +13,9 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// Those of [`call_model`](Self::call_model) and [`call_tool`](Self::call_tool) for these; `no_worker` where the step's
-    /// agent or one of its guards is not here, its definition where a run begins, a tool that is asked for an outcome, or
-    /// whoever could say whose a signed decision is; `timeout` or `cancelled` where the scope ended it.
+    /// Those of [`call_model`](Self::call_model) and [`call_tool`](Self::call_tool) for these; `no_worker` where this
+    /// worker lacks the step's agent or one of its guards, its definition where a run begins, a tool that is asked for
+    /// an outcome, or a verifier for a signed decision; `timeout` or `cancelled` where the scope ended it.
     pub async fn perform(
         &self,
         scope: &StepScope,

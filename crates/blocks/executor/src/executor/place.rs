@@ -26,7 +26,7 @@ impl Place {
         }
     }
 
-    /// Where a path leads, free of links as far as it exists.
+    /// Returns where a path leads, free of links as far as it exists.
     async fn follow(&self, path: &str) -> PathBuf {
         let full = self.real.join(path);
         let mut head = full.as_path();

@@ -24,10 +24,10 @@ const MOST_BYTES: usize = 64 * 1024;
 const MOST_FINGERPRINT: usize = 1024;
 
 impl Executor {
-    /// Says what a call would do; `None` if there is nothing to say. No hook sees it: the call is not made.
+    /// Returns what a call would do; `None` if there is nothing to show. No hook sees it: the call is not made.
     ///
-    /// There is no preview of what is not granted. A call that is denied, or of which the tool says that it cannot be made
-    /// as it is, has that as its preview: whoever decides about it should know. Nothing here ends a run.
+    /// A tool that is not granted has no preview. The preview of a call that is denied, or that its tool cannot make as
+    /// it is, is the reason: a person who decides about the call should know. Nothing here ends a run.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ async fn preview_of(
     let tool = tools.get(&call.name)?;
     match tool.preview_dyn(call.input, context).await {
         Ok(preview) => preview.map(shown),
-        // Whoever asked does not want it any more.
+        // The caller does not want it any more.
         Err(ToolError::Cancelled) => None,
         Err(error) => Some(would_fail(&error.to_string())),
     }
@@ -84,7 +84,7 @@ fn would_fail(why: &str) -> Preview {
     }
 }
 
-/// The preview as people are shown it.
+/// Returns the preview as people are shown it.
 fn shown(preview: Preview) -> Preview {
     let Preview {
         diff,
@@ -95,7 +95,7 @@ fn shown(preview: Preview) -> Preview {
         .as_ref()
         .is_some_and(|it| it.len() > MOST_FINGERPRINT)
     {
-        // Without it the call would change what nobody was shown.
+        // Without a fingerprint the call would change what no person was shown.
         let why = "its fingerprint has more than 1024 bytes";
         return Preview {
             text: Some(format!("it cannot be shown what the call would do: {why}")),
@@ -113,7 +113,7 @@ fn shown(preview: Preview) -> Preview {
     }
 }
 
-/// Cuts a text after its last line for which there is room, and says so.
+/// Cuts a text after its last line for which there is room, and notes the cut.
 fn cut(mut text: String) -> String {
     let size = text.len();
     if size <= MOST_BYTES {

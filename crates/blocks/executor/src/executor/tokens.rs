@@ -21,7 +21,7 @@ pub(crate) struct Come<'a> {
     pub(crate) first: &'a mut Option<Instant>,
 }
 
-/// Asks for the answer as a stream, so that a long one is not taken for none, and shows the sink its pieces.
+/// Asks for the answer as a stream, so that a long answer is not mistaken for silence, and shows the sink its pieces.
 ///
 /// The answer is the stream's last event, which is what the provider would have answered in one piece. A stream
 /// that is dropped closes its connection. `come` becomes what is known of it meanwhile.

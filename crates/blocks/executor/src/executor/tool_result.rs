@@ -24,7 +24,8 @@ pub(crate) fn unknown_outcome(why: &str) -> StepFailure {
     )
 }
 
-/// Cuts the texts of a result so that they hold at most `limit` bytes together, and says so in their place.
+/// Cuts the texts of a result so that they hold at most `limit` bytes together, and puts a note in the place of what
+/// was cut.
 pub(crate) fn bound(output: &mut ToolOutput, limit: usize) {
     let size = text_bytes(output);
     if size <= limit {

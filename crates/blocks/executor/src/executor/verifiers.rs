@@ -1,4 +1,4 @@
-//! Who finds out whose decisions are, where several agents take turns.
+//! The verifiers of decisions, where several agents take turns.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use neuron_types::{Place, VerifyDecision, VerifyOutcome, VerifyRequest};
 
 use super::Executor;
 
-/// The verifiers of agents that take turns in one run: a decision is taken if one of them takes it.
+/// The verifiers of agents that take turns in one run: a decision is accepted if one of them accepts it.
 struct AnyOf(Vec<Arc<dyn VerifyDecision>>);
 
 impl VerifyDecision for AnyOf {
@@ -25,9 +25,9 @@ impl VerifyDecision for AnyOf {
 }
 
 impl Executor {
-    /// Who finds out whose decisions about the steps of this executor are: its own verifier; where that knows nobody, those
-    /// of the workflow that it is a [member](super::ExecutorBuilder::member) of, and of its own members. `None` where none of
-    /// them knows anybody.
+    /// Returns the verifier of decisions about the steps of this executor: its own; where that knows no approvers,
+    /// those of the workflow that it is a [member](super::ExecutorBuilder::member) of, and of its own members. `None`
+    /// if no verifier among them knows approvers.
     ///
     /// So one agent that knows no approvers does not open a run whose other agents do: the run is signed to its end.
     pub(super) fn verifier(&self) -> Option<Arc<dyn VerifyDecision>> {
@@ -39,7 +39,7 @@ impl Executor {
         own.filter(|own| own.knows_anybody()).cloned()
     }
 
-    /// All of the executor and its members as one; `None` where none of them knows anybody.
+    /// Returns all verifiers of the executor and its members as one; `None` if no verifier among them knows approvers.
     pub(super) fn any_verifier(&self) -> Option<Arc<dyn VerifyDecision>> {
         let mut all = Vec::new();
         self.gather(&mut all);

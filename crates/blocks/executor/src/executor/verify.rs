@@ -10,12 +10,12 @@ use sha2::{Digest as _, Sha256};
 use tracing::warn;
 use uuid::Uuid;
 
-/// Says whose decision it is. With nobody to ask, every decision is taken for that of whoever it names, but for the result of
-/// a deferred tool, which needs the token.
+/// Verifies whose a decision is. Without a verifier, every decision is accepted under the name that it carries, except
+/// the result of a deferred tool, which needs the token.
 ///
 /// # Errors
 ///
-/// `no_worker` where it has to be signed, carries what may show whose it is, and nobody here knows approvers.
+/// `no_worker` where the decision has to be signed, carries what may show whose it is, and no approvers are known here.
 pub(super) fn judge(
     verifier: Option<&dyn VerifyDecision>,
     place: Option<&Place>,
@@ -71,7 +71,7 @@ fn verified(
     })
 }
 
-/// Decisions about the run are signed, and this worker could not tell.
+/// Returns the failure for a run whose decisions are signed, on a worker that cannot verify them.
 fn knows_no_approvers() -> StepFailure {
     StepFailure::new(
         FailureKind::NoWorker,
@@ -80,7 +80,7 @@ fn knows_no_approvers() -> StepFailure {
     )
 }
 
-/// Returns a token that nobody guesses.
+/// Returns a token that cannot be guessed.
 pub(super) fn new_token() -> String {
     let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
     format!("{}{}", one.simple(), other.simple())

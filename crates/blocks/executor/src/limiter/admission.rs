@@ -6,8 +6,8 @@ use neuron_types::{FailureKind, TokenUsage};
 
 use super::shared::Shared;
 
-/// A request that may start. What came of it is reported to the limiter with [`answered`](Self::answered) or
-/// [`failed`](Self::failed); one that is dropped counts with the tokens that it was taken to use.
+/// A request that may start. Its outcome is reported to the limiter with [`answered`](Self::answered) or
+/// [`failed`](Self::failed); an admission that is dropped counts with the tokens that it was estimated to use.
 #[derive(Debug)]
 #[must_use]
 pub struct Admission {
@@ -17,7 +17,8 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The model answered and used so many tokens: the whole prompt, also what came from a cache, and the answer.
+    /// Reports that the model answered and used these tokens: the whole prompt, also what came from a cache, and the
+    /// answer.
     pub fn answered(self, usage: &TokenUsage) {
         if usage.total() > 0 {
             let Self {
@@ -29,9 +30,9 @@ impl Admission {
         }
     }
 
-    /// The request failed so, and the server asked to be left alone for so long. If the limit of the key was met, or the
-    /// server said when to come back, nothing is sent for this key until then, for 15 minutes at most; for 5 s where the
-    /// server does not say.
+    /// Reports that the request failed with this kind, and for how long the server asked to be left alone. If the limit
+    /// of the key was met, or the server named a time, nothing is sent for this key until then, for 15 minutes at most;
+    /// for 5 s where the server names no time.
     pub fn failed(self, kind: FailureKind, retry_after: Option<Duration>) {
         let is_limit = kind == FailureKind::RateLimited;
         if is_limit {

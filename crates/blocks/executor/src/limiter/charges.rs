@@ -53,8 +53,8 @@ impl Charges {
         }
     }
 
-    /// When there is room for so many tokens at the earliest; `None` if there is now. More than the whole rate has room
-    /// when nothing else was charged for a minute.
+    /// Returns when there is room for this number of tokens at the earliest; `None` if there is now. More than the
+    /// whole rate has room when nothing else was charged for a minute.
     pub(crate) fn room(&self, tokens: u64, per_minute: u64) -> Option<Instant> {
         let mut over = self.sum.saturating_add(tokens).saturating_sub(per_minute);
         let mut charges = self.charges.iter();
@@ -68,7 +68,7 @@ impl Charges {
         at
     }
 
-    /// Roughly how long it takes until so many tokens have been let through.
+    /// Estimates how long it takes until this number of tokens has been admitted.
     pub(crate) fn wait(&self, now: Instant, tokens: u64, per_minute: u64) -> Duration {
         let room = self.room(tokens, per_minute);
         let until = room.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use neuron_types::CompletionRequest;
 
-/// So many bytes of a request are a token, roughly.
+/// The number of bytes of a request that make one token, roughly.
 const BYTES: u64 = 4;
 
-/// What a prompt takes, roughly: its JSON is counted, and not written.
+/// Estimates the tokens of a prompt: its JSON is counted, and not written.
 pub(crate) fn estimate(request: &CompletionRequest) -> u64 {
     let mut bytes = Bytes(0);
     match serde_json::to_writer(&mut bytes, request) {

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use neuron_types::Priority;
 use tokio::sync::Notify;
 
-/// So many turns in a row go to interactive requests while others wait.
+/// How many turns in a row go to interactive requests while others wait.
 const IN_A_ROW: u32 = 9;
 
 /// Those who wait, in the order in which they came: the interactive ones before the others, who have every tenth turn.
@@ -48,7 +48,7 @@ impl Line {
         number
     }
 
-    /// Takes one out, wherever it stands.
+    /// Takes a request out, wherever it stands.
     pub(crate) fn leave(&mut self, number: u64, priority: Priority) {
         self.part(priority).retain(|one| one.number != number);
         self.note_no_batch();
@@ -63,7 +63,7 @@ impl Line {
         first.front().or_else(|| other.front())
     }
 
-    /// Takes out whose turn is next.
+    /// Takes out the request whose turn is next.
     pub(crate) fn take_first(&mut self) {
         if self.is_turn_of_batch() || self.interactive.is_empty() {
             self.batch.pop_front();
@@ -75,8 +75,8 @@ impl Line {
         self.note_no_batch();
     }
 
-    /// How many come before one that would join now, and their tokens. It is a guess where those of the other part join
-    /// or are let in meanwhile.
+    /// Returns how many come before one that would join now, and their tokens. It is a guess where those of the other
+    /// part join or are let in meanwhile.
     pub(crate) fn ahead(&self, priority: Priority) -> (usize, u64) {
         let count = |part: &VecDeque<Waiting>| {
             let tokens = part
@@ -108,7 +108,7 @@ impl Line {
         self.in_a_row >= IN_A_ROW && !self.batch.is_empty()
     }
 
-    /// Nobody else waits: nothing is counted.
+    /// Notes that no batch request waits: nothing is counted.
     fn note_no_batch(&mut self) {
         if self.batch.is_empty() {
             self.in_a_row = 0;

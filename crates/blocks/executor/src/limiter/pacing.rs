@@ -12,7 +12,7 @@ use super::{
 /// How long nothing is sent for a key whose limit was met, where the server does not say.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// After so long a pause a request tries whether it still holds, whatever the server said.
+/// After a pause of this length a request tries whether the limit still applies, whatever the server said.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// What was asked for in the last minute, and what the server said.
@@ -41,8 +41,8 @@ impl Pacing {
         }
     }
 
-    /// When a request of so many tokens may start at the earliest; `None` if it may now. One that had to wait for others
-    /// is spread: the one before has its share of a minute first.
+    /// Returns when a request of this number of tokens may start at the earliest; `None` if it may now. A request that
+    /// had to wait for others is spread: the one before has its share of a minute first.
     pub(crate) fn earliest(
         &mut self,
         now: Instant,
@@ -91,7 +91,7 @@ impl Pacing {
         }
     }
 
-    /// Lets nothing start for as long as the server said.
+    /// Starts nothing for as long as the server said.
     pub(crate) fn pause(&mut self, now: Instant, asked: Option<Duration>) {
         let until = now + asked.unwrap_or(PAUSE).min(LONGEST_PAUSE);
         let until = self.paused_until.map_or(until, |paused| paused.max(until));
@@ -99,7 +99,7 @@ impl Pacing {
         self.careful_until = Some(until + WINDOW);
     }
 
-    /// Roughly how long one waits that has so many, with so many tokens, before it.
+    /// Estimates how long a request waits behind this number of requests and their tokens.
     pub(crate) fn wait(&mut self, now: Instant, tokens: u64, ahead: (usize, u64)) -> Duration {
         let (requests_ahead, tokens_ahead) = ahead;
         let first = self

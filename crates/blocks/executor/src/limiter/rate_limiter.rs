@@ -16,7 +16,8 @@ use super::{
     turned_away::TurnedAway,
 };
 
-/// Keeps the requests for one key within its rate. Clones count together: whoever asks with the key has one of them.
+/// Keeps the requests for one key within its rate. Clones count together: each client that asks with the key has one of
+/// them.
 ///
 /// # What it guarantees
 ///
@@ -24,13 +25,13 @@ use super::{
 /// - In no minute do they use more than `tokens_per_minute`, as far as it is known beforehand: a request is taken to use
 ///   what its prompt is estimated at, and counts with what was reported from then on. One that is larger than the whole
 ///   rate starts when nothing else was used for a minute.
-/// - Those who wait start in the order in which they came, interactive ones before batch, which has every tenth turn.
+/// Requests that wait start in the order in which they came, interactive ones before batch, which has every tenth turn.
 ///   They start one by one, each its share of a minute after the one before.
 /// - When the server says that a limit was met, or when to come back, nothing starts until then, and then one by one for a
 ///   minute.
-/// - Who no longer waits, as the future was dropped, leaves the line.
+/// A request that no longer waits, as its future was dropped, leaves the line.
 ///
-/// It has tokio's clock, counts in this process alone, and does nothing by itself: no task runs.
+/// The limiter has tokio's clock, counts in this process alone, and does nothing by itself: no task runs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -110,14 +111,14 @@ impl RateLimiter {
         self.admit(tokens, priority, longest).await
     }
 
-    /// Waits for the turn of a request that is taken to use so many tokens, for `longest` at most.
+    /// Waits for the turn of a request that is estimated to use this number of tokens, for `longest` at most.
     ///
     /// Dropping the future gives the place in the line up.
     ///
     /// # Errors
     ///
-    /// [`TurnedAway`] if it would wait longer: at once where that can be foreseen. It says when to come back. Those who
-    /// are turned away come back one by one.
+    /// [`TurnedAway`] if it would wait longer: at once where that can be foreseen. The error says when to come back.
+    /// Requests that are turned away come back one by one.
     pub async fn admit(
         &self,
         tokens: u64,

@@ -21,7 +21,7 @@ pub(crate) struct Shared {
 struct State {
     pacing: Pacing,
     line: Line,
-    /// When those come back that were turned away, soonest first: each has a turn of its own.
+    /// When the requests come back that were turned away, soonest first: each has a turn of its own.
     away: [VecDeque<Instant>; 2],
 }
 
@@ -47,14 +47,14 @@ impl Shared {
         }
     }
 
-    /// Starts a request at once, if nobody waits and nothing is in its way. Returns its charge.
+    /// Starts a request at once, if no other waits and nothing is in its way. Returns its charge.
     pub(crate) fn start_now(&self, tokens: u64) -> Option<u64> {
         let (mut state, now) = self.lock();
         let is_free = state.line.is_empty() && state.pacing.earliest(now, tokens, false).is_none();
         is_free.then(|| state.pacing.start(now, tokens))
     }
 
-    /// Has a request wait in the line. Returns its number there.
+    /// Adds a request to the line. Returns its number there.
     ///
     /// # Errors
     ///
@@ -93,27 +93,27 @@ impl Shared {
         Turn::Now(charge)
     }
 
-    /// Takes one out of the line that waits no longer.
+    /// Takes a request out of the line that waits no longer.
     pub(crate) fn leave(&self, number: u64, priority: Priority) {
         let (mut state, _) = self.lock();
         state.line.leave(number, priority);
         state.wake_first();
     }
 
-    /// What one is answered that has waited as long as it can.
+    /// Returns what one is answered that has waited as long as it can.
     pub(crate) fn turn_away(&self, tokens: u64, priority: Priority) -> TurnedAway {
         let (mut state, now) = self.lock();
         state.turn_away(now, tokens, priority)
     }
 
-    /// A request used so many tokens.
+    /// Charges the tokens that a request used.
     pub(crate) fn settle(&self, charge: u64, estimated: u64, used: u64) {
         let (mut state, now) = self.lock();
         state.pacing.settle(now, charge, estimated, used);
         state.wake_first();
     }
 
-    /// The server wants no requests for this time.
+    /// Notes that the server wants no requests for this time.
     pub(crate) fn pause(&self, asked: Option<Duration>) {
         let (mut state, now) = self.lock();
         state.pacing.pause(now, asked);
@@ -127,7 +127,7 @@ impl Shared {
 }
 
 impl State {
-    /// Says when one may come back, behind all that wait and all that come back before.
+    /// Returns when a request may come back, behind all that wait and all that come back before.
     fn turn_away(&mut self, now: Instant, tokens: u64, priority: Priority) -> TurnedAway {
         let (requests, waiting_tokens) = self.line.ahead(priority);
         let [interactive, batch] = &mut self.away;

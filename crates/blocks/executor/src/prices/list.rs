@@ -157,7 +157,7 @@ pub(crate) fn family(model: &str) -> &str {
     }
 }
 
-/// Whether nothing in a request changes its price: no tier, speed, region or cache life but the default.
+/// Returns whether nothing in a request changes its price: no tier, speed, region or cache life but the default.
 pub(crate) fn on_standard_terms(request: &CompletionRequest) -> bool {
     let standard = |name: &str, values: &[&str]| {
         let value = request.extra.as_ref().and_then(|extra| extra.get(name));

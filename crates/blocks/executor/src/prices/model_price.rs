@@ -28,7 +28,7 @@ pub struct LongPrompt {
 }
 
 impl ModelPrice {
-    /// What this usage costs, in US dollars, with what the provider's own compactions took. `None` where the
+    /// Returns what this usage costs, in US dollars, with what the provider's own compactions took. `None` where the
     /// sum does not fit a [`Decimal`].
     #[must_use]
     pub fn cost(&self, usage: &TokenUsage) -> Option<Decimal> {

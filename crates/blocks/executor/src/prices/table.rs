@@ -17,9 +17,9 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Sets the price of a model, by the provider's registered name and its own name of the model. It holds for the
-    /// snapshots of the model too, whose names have a date or `-latest` behind it, unless they have a price of their own. It
-    /// holds for no other name that begins like it: a price of `gpt-5` is none of `gpt-5-mini`.
+    /// Sets the price of a model, by the provider's registered name and its own name of the model. It also applies to
+    /// the snapshots of the model, whose names have a date or `-latest` behind it, unless they have a price of their
+    /// own. It applies to no other name that begins like it: a price of `gpt-5` is not the price of `gpt-5-mini`.
     pub fn insert(
         &mut self,
         provider: impl Into<String>,
@@ -46,12 +46,12 @@ impl Prices {
             .insert(prefix.into(), price);
     }
 
-    /// Says that a provider is this vendor itself, so that its published prices hold where none is set.
+    /// Notes that a provider is this vendor itself, so that its published prices apply where no price is set.
     pub fn use_list(&mut self, provider: impl Into<String>, list: PriceList) {
         self.lists.insert(provider.into(), list);
     }
 
-    /// Says that a provider turned out to be somebody else than the vendor whose list it used.
+    /// Notes that a provider turned out not to be the vendor whose list it used.
     pub fn drop_list(&mut self, provider: &str) {
         self.lists.remove(provider);
     }
@@ -71,9 +71,9 @@ impl Prices {
             .or_else(|| self.lists.get(provider)?.price(model))
     }
 
-    /// What a call cost, in US dollars. `None` where the model has no price here, where the provider reported
-    /// no usage, and where the request asks for terms that the price list is not about: never a guess. A
-    /// price that was set holds for whatever terms.
+    /// Returns what a call cost, in US dollars. `None` where the model has no price here, where the provider reported
+    /// no usage, and where the request asks for terms that the price list is not about: never a guess. A price that was
+    /// set holds for whatever terms.
     #[must_use]
     pub fn cost(
         &self,

@@ -9,14 +9,15 @@ use crate::StepScope;
 
 /// The span of an attempt at a step, and what it is a part of.
 pub(crate) struct AttemptTrace {
-    /// What others are told who do a part of it: its own span where that is recorded here, else what it was told itself.
+    /// The context that is passed on to others who do a part of the attempt: its own span where that is recorded here,
+    /// else the one that it was given itself.
     passed_on: Option<TraceContext>,
     /// The parent of its own span; `None` where it has none.
     parent: Option<TraceContext>,
 }
 
 impl AttemptTrace {
-    /// That of an attempt which begins now: a part of its turn, or of the run where it is of none.
+    /// Returns the trace of an attempt which begins now: a part of its turn, or of the run where it belongs to no turn.
     pub(crate) fn of(scope: &StepScope) -> Self {
         // The ids follow from what the run has only when it has begun. They cost something, and are for who records them.
         if scope.step == StepId::BEGIN || !is_recording() {

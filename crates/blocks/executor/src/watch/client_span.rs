@@ -1,4 +1,4 @@
-//! The span of whoever starts a run.
+//! The span of the client that starts a run.
 
 use neuron_types::TraceContext;
 use tracing::{Span, info_span};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::sampling::{drawn, own_span};
 
-/// The span of a request for a run, in the trace of whoever makes it.
+/// The span of a request for a run, in the trace of the client that makes it.
 #[derive(Debug)]
 pub struct ClientSpan {
     span: Span,

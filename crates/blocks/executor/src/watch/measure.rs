@@ -1,6 +1,6 @@
 //! One measurement.
 
-/// Hands out measurements: fields `counter.NAME` or `histogram.NAME`, and what they are about. Whoever collects them knows the
+/// Hands out measurements: fields `counter.NAME` or `histogram.NAME`, and what they are about. The collector knows the
 /// units by the names.
 macro_rules! measure {
     ($($fields:tt)*) => {

@@ -11,7 +11,7 @@ use rust_decimal::prelude::ToPrimitive as _;
 use super::{measure::measure, sampling::is_measuring};
 use crate::StepScope;
 
-/// A model was asked.
+/// Emits the measurements of a call of a model.
 pub(crate) fn model_call(
     agent: Option<&str>,
     scope: &StepScope,
@@ -77,7 +77,7 @@ pub(crate) fn model_call(
     }
 }
 
-/// A tool was called.
+/// Emits the measurements of a call of a tool.
 pub(crate) fn tool_call(
     agent: Option<&str>,
     scope: &StepScope,
@@ -104,7 +104,7 @@ pub(crate) fn tool_call(
     again(scope, "execute_tool", agent);
 }
 
-/// A guard spoke.
+/// Emits the measurement of a guard's verdict.
 pub(crate) fn guard(guard: &str, point: &str, verdict: &str) {
     if is_measuring() {
         measure!(
@@ -116,7 +116,7 @@ pub(crate) fn guard(guard: &str, point: &str, verdict: &str) {
     }
 }
 
-/// A model began to answer.
+/// Emits the measurement of a model's first piece of an answer.
 pub(crate) fn first_chunk(
     agent: Option<&str>,
     request: &CompletionRequest,
@@ -154,7 +154,7 @@ fn kinds(usage: &TokenUsage) -> impl Iterator<Item = (&'static str, u64)> {
     kinds.into_iter().filter(|(_, tokens)| *tokens > 0)
 }
 
-/// Whether a failure is of the server, or of the way to it, and not of what was asked.
+/// Returns whether a failure is of the server, or of the way to it, and not of what was asked.
 const fn is_outage(kind: FailureKind) -> bool {
     matches!(
         kind,

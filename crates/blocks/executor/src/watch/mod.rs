@@ -1,4 +1,4 @@
-//! What traces and metrics are told of runs.
+//! What traces and metrics show of runs.
 
 pub(crate) mod attempt_trace;
 pub(crate) mod client_span;

@@ -8,7 +8,7 @@ use super::{
     sampling::{is_measuring, is_recording, is_sampled},
 };
 
-/// A span that is over when it is told of.
+/// A span that is over when it is emitted.
 macro_rules! told_span {
     ($run:expr, $took_ms:expr, $span:expr, $parent:expr, $name:literal, $($own:tt)*) => {{
         let span: &TraceContext = $span;
@@ -30,9 +30,9 @@ macro_rules! told_span {
     }};
 }
 
-/// Tells traces and metrics what happened in a run.
+/// Emits what happened in a run to traces and metrics.
 pub(crate) fn tell(run: &RunScope, agent: Option<&str>, notice: &RunNotice) {
-    // Another run is another agent's.
+    // A run that ended as a child belongs to another agent.
     let own = agent.filter(|_| !matches!(notice.event, RunEvent::ChildEnded { .. }));
     let agent = notice.agent.as_deref().or(own).unwrap_or_default();
     if is_recording() {

@@ -9,30 +9,30 @@ type Sampler = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 static SAMPLER: OnceLock<Sampler> = OnceLock::new();
 
-/// Says that this process records traces, and which of those of whose recording nobody has decided: `samples` is given the
-/// trace's id, 32 digits, and has to say the same of one id in every process. Once a process; what is said later counts for
-/// nothing. Returns whether it was the first.
+/// Notes that this process records traces, and which of those are recorded that are not decided about yet: `samples` is
+/// given the trace's id, 32 digits, and has to return the same for one id in every process. Only the first call in a
+/// process counts. Returns whether it was the first.
 ///
-/// From then on executors name spans of their own to models, tools and servers. Without it they pass on what whoever started
-/// the run named.
+/// From then on executors name spans of their own to models, tools and servers. Without it they pass on what the caller
+/// that started the run named.
 pub fn record_traces(samples: impl Fn(&str) -> bool + Send + Sync + 'static) -> bool {
     SAMPLER.set(Box::new(samples)).is_ok()
 }
 
 static MEASURES: OnceLock<()> = OnceLock::new();
 
-/// Says that this process collects measurements: executors hand them out from then on, as events of `tracing` with a target of
-/// their own.
+/// Notes that this process collects measurements: executors hand them out from then on, as events of `tracing` with a
+/// target of their own.
 pub fn record_metrics() {
     MEASURES.get_or_init(|| ());
 }
 
-/// Whether measurements are collected here.
+/// Returns whether measurements are collected here.
 pub(crate) fn is_measuring() -> bool {
     MEASURES.get().is_some()
 }
 
-/// Whether traces are recorded here.
+/// Returns whether traces are recorded here.
 pub(crate) fn is_recording() -> bool {
     SAMPLER.get().is_some()
 }

@@ -18,7 +18,7 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    /// One of this provider begins to; `None` if nobody measures that.
+    /// Counts a request to this provider that begins to wait; `None` if this is not measured.
     pub(crate) fn begin(provider: &'a str) -> Option<Self> {
         is_measuring().then(|| {
             count(provider, 1);

@@ -43,7 +43,7 @@ fn most_in_a_minute(starts: &[(Duration, u64)]) -> u64 {
     most.unwrap_or(0)
 }
 
-/// When requests start that come at these times.
+/// Returns when requests start that come at these times.
 async fn starts(
     limiter: &RateLimiter,
     comes: &[(Duration, Priority, u64)],
@@ -152,7 +152,7 @@ async fn serves_in_the_order_of_arrival_and_interactive_requests_first() {
     };
     let (places, names): (Vec<usize>, Vec<usize>) = at(Priority::Batch);
     assert_eq!(names, [0, 1, 2, 3]);
-    // Every tenth turn, and those that nobody else wants.
+    // Every tenth turn, and those that no other request wants.
     assert_eq!(places, [9, 19, 29, 33]);
     let (_, names): (Vec<usize>, Vec<usize>) = at(Priority::Interactive);
     assert!(names.is_sorted(), "{names:?}");

@@ -1,4 +1,4 @@
-//! What a call cost, and when nobody knows.
+//! What a call cost, and when that is unknown.
 
 use neuron_executor::{LongPrompt, ModelPrice, PRICES_AS_OF, PriceList, Prices};
 use neuron_types::{
@@ -13,7 +13,7 @@ fn asking(model: &str) -> CompletionRequest {
     CompletionRequest::from(RequestHead::new(model.to_owned()))
 }
 
-/// A million tokens in, of which a tenth came from a cache and a tenth went into it, and as many out.
+/// A million tokens in, a tenth from a cache and a tenth into it, and as many out.
 fn million(scale: u64) -> TokenUsage {
     TokenUsage {
         input_tokens: 100_000 * scale,

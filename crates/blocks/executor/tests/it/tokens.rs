@@ -1,4 +1,4 @@
-//! Answers that are told while they come.
+//! Answers that are emitted while they come.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ fn request() -> CompletionRequest {
     CompletionRequest::new(RequestHead::new("m"), vec![Message::user("hi")])
 }
 
-/// What the first call of the second turn comes to, and what a sink is told of it.
+/// The result of the first call of the second turn, and what a sink received of it.
 async fn watched(executor: Executor) -> (Result<CompletionResponse, StepFailure>, Vec<String>) {
     let reader = Arc::new(Reader::default());
     let executor = executor.with_sink(reader.clone());

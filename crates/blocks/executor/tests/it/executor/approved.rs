@@ -1,4 +1,4 @@
-//! Calls that the worker's own rules ask about, whoever asks for the step.
+//! Calls that the worker's own rules ask about, whatever asks for the step.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use neuron_types::{
 };
 use serde_json::{Value, json};
 
-/// Takes a decision for that of whoever its signature names, in the group `ops` where that ends in a number.
+/// Takes a decision for that of the person whom its signature names, in the group `ops` where the name ends in a
+/// number.
 struct Named;
 
 impl VerifyDecision for Named {
@@ -177,7 +178,7 @@ async fn a_call_is_made_that_brings_along_the_decision_about_it_and_no_other_one
         let why = made(&executor, &scope(), &placed).await.unwrap_err();
         assert!(why.contains("another directory"), "{why}");
         assert_eq!(tool.calls().len(), 1);
-        // Somebody moved the run on purpose: the digest is still that of where it was decided.
+        // The run was moved on purpose: the digest is still that of where it was decided.
         let directory = Some("/nowhere");
         let mut there = ticket.clone();
         there.digest = ticket_digest(&there, None, directory);

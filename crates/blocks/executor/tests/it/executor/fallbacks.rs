@@ -28,7 +28,7 @@ fn script(json: &str) -> ScriptModel {
 fn failing(kind: &str, retry_after_ms: u64) -> ScriptModel {
     let failure = json!({
         "kind": kind, "message": "as told",
-        "retry_after_ms": retry_after_ms, // Only compared: nobody comes back.
+        "retry_after_ms": retry_after_ms, // Only compared: no request comes back.
     });
     script(&json!({"turns": [{"text": "from a", "fail": [failure]}]}).to_string())
 }
@@ -133,7 +133,7 @@ async fn a_model_that_is_paced_keeps_no_other_from_being_asked() {
     let answer = executor.call_model(&scope(), &listed(&["b/n"])).await;
     assert_eq!(answer.unwrap().message.answered_by(), Some("b/n"));
     assert!(start.elapsed() < 11 * SECOND);
-    // With nobody else to ask it is waited for.
+    // With no other model to ask it is waited for.
     let alone = executor.call_model(&scope(), &listed(&[])).await;
     assert!(alone.is_err() || start.elapsed() > 11 * SECOND);
 }

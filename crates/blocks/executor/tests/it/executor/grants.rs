@@ -30,7 +30,7 @@ fn agent(tools: Vec<ToolDefinition>) -> AgentSpec {
     }
 }
 
-/// The call of the tool that somebody approved.
+/// The call of the tool that a person approved.
 fn approved(args: serde_json::Value) -> ToolCall {
     let mut ticket = Ticket {
         ticket: "t2-1".into(),

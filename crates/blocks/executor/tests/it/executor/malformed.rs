@@ -13,7 +13,7 @@ use neuron_types::{
 
 use neuron_testing::effects::scope;
 
-/// Answers as it is told for each request, and with an answer of a known end behind that.
+/// Answers as given for each request, and with an answer of a known end behind that.
 struct Wild {
     asked: Arc<AtomicUsize>,
     first: fn(usize) -> Option<Result<StopReason, FailureKind>>,

@@ -97,7 +97,7 @@ async fn asked(
     }
 }
 
-/// What is known of a payment to this one.
+/// Returns what is known of a payment to this one.
 async fn outcome(executor: &Executor, to: &str) -> Option<ToolOutput> {
     asked(executor, &own_scope(), "pay", to).await.unwrap()
 }

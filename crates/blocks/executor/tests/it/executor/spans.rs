@@ -30,8 +30,8 @@ async fn tell_of_effects_without_their_content() {
         .with_ansi(false)
         .with_span_events(FmtSpan::CLOSE)
         .finish();
-    // With a single subscriber, `tracing` would let whichever thread comes to a span first decide for all
-    // threads whether anybody listens, and the other tests' threads have no subscriber.
+    // With a single subscriber, `tracing` would let whichever thread comes to a span first decide for all threads
+    // whether there is a listener, and the other tests' threads have no subscriber.
     let _second = Dispatch::new(tracing_subscriber::registry());
     let guard = tracing::subscriber::set_default(subscriber);
     let mut tools = ToolRegistry::new();
@@ -80,7 +80,7 @@ impl io::Write for Log {
     }
 }
 
-/// What others are told of a call: they are the only ones who see it where it counts.
+/// What others see of a call: they are the only ones who see it where it counts.
 #[tokio::test]
 async fn others_are_told_of_a_span_of_the_runs_own_trace() {
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -102,7 +102,7 @@ async fn others_are_told_of_a_span_of_the_runs_own_trace() {
         ..scope()
     };
     let probe = call("probe", json!({}));
-    // Nobody records here: what the client said is passed on, or nothing.
+    // Nothing is recorded here: what the client said is passed on, or nothing.
     for given in [given.clone(), None] {
         executor.call_tool(&of(&given), &probe).await.unwrap();
         assert_eq!(told.lock().unwrap().pop().unwrap(), given);

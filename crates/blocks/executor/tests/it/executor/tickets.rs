@@ -301,7 +301,8 @@ impl VerifyDecision for Only {
     }
 }
 
-/// A workflow in which Ada decides about one agent's calls, Bob about another's, and nobody was named for a third's.
+/// A workflow in which Ada decides about one agent's calls, Bob about another's, and no approver was named for a
+/// third's.
 fn workflow() -> Executor {
     Executor::builder()
         .member("ada's", Executor::builder().verifier(Only("ada")).build())
@@ -337,7 +338,7 @@ async fn a_decision_in_a_workflow_is_judged_by_the_agent_whose_ticket_it_is() {
     for (agent, takes) in [
         ("ada's", &["ada"][..]),
         ("bob's", &["bob"]),
-        // It takes no decision that nobody signed, as long as there is anybody who could.
+        // It takes no unsigned decision, as long as there is an approver who could sign.
         ("nobody's", &["ada", "bob"]),
     ] {
         for signature in ["", "ada", "bob", "eve"] {
