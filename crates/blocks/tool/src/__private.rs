@@ -1,4 +1,4 @@
-//! What the macros write is made of. No part of what this crate promises.
+//! What the macros write is made of. Not part of what this crate promises.
 
 use neuron_types::{ToolAnnotations, ToolDefinition, WasmBoxedFuture};
 pub use schemars;
@@ -57,7 +57,7 @@ pub struct Field {
     pub default: Option<Value>,
 }
 
-/// The definition with what is said about single arguments: an argument with a default may be left out.
+/// Returns the definition with what is said about single arguments: an argument with a default may be left out.
 #[must_use]
 pub fn described<const N: usize>(mut tool: ToolDefinition, fields: [Field; N]) -> ToolDefinition {
     let Some(schema) = tool.input_schema.as_object_mut() else {
@@ -89,7 +89,7 @@ pub fn described<const N: usize>(mut tool: ToolDefinition, fields: [Field; N]) -
     tool
 }
 
-/// The arguments of a call with the defaults of those that it leaves out.
+/// Returns the arguments of a call with the defaults of those that it leaves out.
 #[must_use]
 pub fn filled<const N: usize>(mut input: Value, fields: [Field; N]) -> Value {
     if let Some(arguments) = input.as_object_mut() {

@@ -1,4 +1,4 @@
-//! What the model is told about the built-in tools.
+//! What the model reads about the built-in tools.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,8 +6,8 @@ use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition};
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde_json::Value;
 
-/// How long a built-in tool that changes nothing may take, where the agent does not say it. It is short, so
-/// that an engine that has the choice makes the call where the run is.
+/// How long a built-in tool that changes nothing may take, where the agent sets no time. It is short, so that an engine
+/// that has the choice makes the call where the run is.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) const fn annotations(
@@ -24,7 +24,7 @@ pub(crate) const fn annotations(
     }
 }
 
-/// The definition of a tool that looks at files and changes nothing.
+/// Returns the definition of a tool that looks at files and changes nothing.
 pub(crate) fn reader<Args: JsonSchema>(
     name: &str,
     title: &str,
@@ -54,7 +54,7 @@ pub(crate) fn definition<Args: JsonSchema>(
     }
 }
 
-/// The JSON Schema of a tool's arguments, for [`ToolDefinition::input_schema`].
+/// Returns the JSON Schema of a tool's arguments, for [`ToolDefinition::input_schema`].
 ///
 /// It is the schema that schemars makes, without what says nothing to a model or is not known to every
 /// provider: titles, number formats, references.
@@ -80,13 +80,13 @@ pub(crate) fn definition<Args: JsonSchema>(
 #[must_use]
 pub fn input_schema<Args: JsonSchema>() -> Value {
     let mut schema = schema_of::<Args>();
-    // Says whose arguments they are, to the readers of the code.
+    // States whose arguments they are, to the readers of the code.
     schema.remove("description");
     strip(&mut schema);
     schema.to_value()
 }
 
-/// What a tool's arguments are for, for [`ToolDefinition::arguments`]: as their fields say with
+/// Returns what a tool's arguments are for, for [`ToolDefinition::arguments`]: as their fields say with
 /// `#[schemars(extend("format" = "path"))]` or `"shell-command"`.
 ///
 /// ```

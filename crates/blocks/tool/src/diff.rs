@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 63 * 1024;
 /// Returns the unified diff of a file's texts, empty if they are the same. `old` is `None` where there is no such file.
 ///
 /// Every line begins with what it is, whatever the texts and the path hold: control characters of the path are escaped,
-/// those of the lines are not. A long diff is cut, and its last line says so.
+/// those of the lines are not. A long diff is cut, and its last line states that.
 ///
 /// ```
 /// let diff = neuron_tool::unified_diff("a.txt", Some("one\ntwo\n"), "one\nthree\n");

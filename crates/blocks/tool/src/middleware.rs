@@ -1,4 +1,4 @@
-//! Layers around tool calls: to log, check, change, refuse or answer them.
+//! Layers around tool calls: to log, check, change, reject or answer them.
 //!
 //! A layer gets the call, its surroundings and a [`Next`], which stands for all that is further inside. It
 //! answers with what [`Next::run`] answers, with something made of it, or without running it at all.
@@ -201,7 +201,7 @@ impl fmt::Debug for Next<'_> {
 ///
 /// # Examples
 ///
-/// A check that tells the model what to change:
+/// A check that reports to the model what to change:
 ///
 /// ```
 /// use neuron_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry, neuron_tool, tool_middleware_fn};

@@ -72,7 +72,7 @@ impl ToolRegistry {
         self.tools.insert(tool.name().to_owned(), tool);
     }
 
-    /// The tool of this name.
+    /// Returns the tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn ToolDyn>> {
         self.tools.get(name).cloned()
@@ -83,7 +83,7 @@ impl ToolRegistry {
         self.tools.keys().map(String::as_str)
     }
 
-    /// What the model is told, in the order of [`ToolRegistry::names`]. Built anew by every call.
+    /// Returns the definitions that the model reads, in the order of [`ToolRegistry::names`]. Built anew by every call.
     #[must_use]
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         self.tools.values().map(|tool| tool.definition()).collect()

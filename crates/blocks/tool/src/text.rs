@@ -55,7 +55,7 @@ impl LimitedLines {
         }
     }
 
-    /// Adds a line. False, and nothing is added, if there is no room for it.
+    /// Adds a line. Returns false, and adds nothing, if there is no room for it.
     #[must_use]
     pub(crate) fn push(&mut self, line: &str) -> bool {
         if self.lines_left == 0 || self.text.len() + line.len() + 1 > self.max_bytes {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// The tool `ask_person`: the model asks a person, and reads the answer.
 ///
-/// In a run the loop answers it, by a ticket, on every engine. Called anywhere else it is an error that says so.
+/// In a run the loop answers it, by a ticket, on every engine. A call anywhere else is an error that states this.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AskPersonTool;
 

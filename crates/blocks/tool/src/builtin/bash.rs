@@ -59,7 +59,7 @@ impl Bash {
     /// The name that the model calls it by.
     pub const NAME: &'static str = "bash";
 
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         let options = options.into();
         let confinement = confinement(&options);
@@ -109,7 +109,7 @@ impl Bash {
         })
     }
 
-    /// The program in its sandbox. Looking at the directory blocks.
+    /// Returns the program in its sandbox. Looking at the directory blocks.
     async fn command(&self, cwd: &Path) -> Result<ConfinedCommand, ToolError> {
         let confinement = self.confinement.clone();
         let path = cwd.to_owned();
@@ -157,7 +157,7 @@ impl ToolDyn for Bash {
         definition::<BashArgs>(Self::NAME, "Run command", description, ANNOTATIONS)
     }
 
-    /// Whether its commands can be confined: see [`check_sandbox`].
+    /// Checks whether the tool's commands can be confined: see [`check_sandbox`].
     fn ready(&self) -> Result<(), ToolError> {
         match self.confinement.check() {
             Ok(_) => Ok(()),
@@ -204,8 +204,8 @@ fn describe(status: ExitStatus) -> Cow<'static, str> {
 ///
 /// # Errors
 ///
-/// Nothing on this machine can confine them, or this program cannot be started as the helper that the back end needs:
-/// see [`neuron_sandbox::dispatch`]. No command would be started.
+/// Nothing on this machine can confine the commands, or this program cannot be started as the helper that the back end
+/// needs: see [`neuron_sandbox::dispatch`]. No command would be started.
 pub fn check_sandbox(options: &BuiltinOptions) -> Result<String, SandboxError> {
     confinement(options).describe()
 }

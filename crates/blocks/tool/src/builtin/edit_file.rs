@@ -50,7 +50,7 @@ pub struct EditFileArgs {
 }
 
 impl EditFile {
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         Self {
             options: options.into(),
@@ -117,7 +117,7 @@ impl Tool for EditFile {
     }
 }
 
-/// The text of a file that can be edited.
+/// Returns the text of a file that can be edited.
 fn text_of(real: &Path, path: &str, options: &BuiltinOptions) -> Result<String, ToolError> {
     replaceable(real, path)?;
     let mut file = open::file(real).map_err(cannot("read", path))?;
@@ -134,7 +134,7 @@ fn text_of(real: &Path, path: &str, options: &BuiltinOptions) -> Result<String, 
         .map_err(|_| ToolError::ModelRetry(format!("{path} is not UTF-8; edit_file edits text")))
 }
 
-/// The new text, and how many occurrences were replaced.
+/// Returns the new text, and how many occurrences were replaced.
 fn edit(text: &str, args: &EditFileArgs) -> Result<(String, usize), String> {
     let EditFileArgs {
         path,
@@ -170,7 +170,7 @@ fn edit(text: &str, args: &EditFileArgs) -> Result<(String, usize), String> {
     }
 }
 
-/// The lines in which the first occurrences begin.
+/// Returns the lines in which the first occurrences begin.
 fn places(text: &str, old: &str) -> String {
     let lines: Vec<String> = text
         .match_indices(old)

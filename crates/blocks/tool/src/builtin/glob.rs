@@ -39,7 +39,7 @@ pub struct GlobArgs {
 }
 
 impl Glob {
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         Self {
             options: options.into(),

@@ -23,7 +23,7 @@ use crate::{
 
 /// How much of a matching line is shown: minified files have one line.
 const MAX_LINE_CHARS: usize = 500;
-/// How much of a file is looked at to tell if it is binary.
+/// How much of a file is looked at to find out whether it is binary.
 const BINARY_CHECK_BYTES: usize = 8 * 1024;
 
 /// `grep`: the lines of files that match a regular expression.
@@ -55,7 +55,7 @@ pub struct GrepArgs {
 }
 
 impl Grep {
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         Self {
             options: options.into(),
@@ -185,7 +185,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// False if a match found no room.
+    /// Returns false if a match found no room.
     fn file(&mut self, path: &Path, stop: &CancellationToken) -> Result<bool, ToolError> {
         match self.load(path) {
             Ok(true) => {}
@@ -216,7 +216,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Reads a file into the buffer. False if it is empty, binary or too large.
+    /// Reads a file into the buffer. Returns false if the file is empty, binary or too large.
     fn load(&mut self, path: &Path) -> io::Result<bool> {
         self.buffer.clear();
         let mut file = open::file(path)?;

@@ -34,7 +34,7 @@ pub struct ListFilesArgs {
 }
 
 impl ListFiles {
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         Self {
             options: options.into(),

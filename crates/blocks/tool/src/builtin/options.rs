@@ -14,11 +14,11 @@ use neuron_sandbox::{Protected, Sandbox};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltinOptions {
-    /// Whether the file tools stay inside [`ToolContext::cwd`](neuron_types::ToolContext::cwd): paths that
-    /// lead out of it, by `..`, absolutely or through a symbolic link, are refused. Default is true.
+    /// Whether the file tools stay inside [`ToolContext::cwd`](neuron_types::ToolContext::cwd): paths that lead out of
+    /// it, by `..`, absolutely or through a symbolic link, are rejected. Default is true.
     ///
-    /// It holds too while other processes change links: what was checked is what is opened. What `bash`
-    /// reaches is for `sandbox` to say.
+    /// This also applies while other processes change links: what was checked is what is opened. `sandbox` decides what
+    /// `bash` reaches.
     pub confine: bool,
     /// The most bytes of text in one result, notes not counted. Default is 65,536.
     pub max_output_bytes: usize,
@@ -28,7 +28,7 @@ pub struct BuiltinOptions {
     pub max_entries: usize,
     /// The largest file, in bytes, that `edit_file` edits and `grep` searches. Default is 10 MiB.
     pub max_file_bytes: u64,
-    /// How long a command may take if the call does not say. Default is 120 seconds.
+    /// How long a command may take if the call names no time. Default is 120 seconds.
     pub bash_timeout: Duration,
     /// The longest time that a call may give a command. Default is 600 seconds.
     pub bash_max_timeout: Duration,
@@ -41,7 +41,7 @@ pub struct BuiltinOptions {
     /// What neither commands nor file tools change, or read, besides what they never do. Default is nothing.
     pub protected: Protected,
     /// Names of variables of this process that commands get besides those that they always get (see
-    /// [`neuron_sandbox::is_inherited`]). Default is none.
+    /// [`neuron_sandbox::is_inherited`]). Default is no further variables.
     ///
     /// What [`ToolContext::environment`](neuron_types::ToolContext::environment) names is given to commands
     /// in any case.

@@ -16,8 +16,8 @@ use crate::{
 
 /// `read_file`: the text of a file, or some of its lines.
 ///
-/// Answers with the text as it stands in the file. What the limits cut off is said in a last line in
-/// brackets, with the line to go on from. A file that holds NUL bytes is refused as binary.
+/// Answers with the text as it stands in the file. A last line in brackets states what the limits cut off, with the
+/// line to continue from. A file that holds NUL bytes is rejected as binary.
 #[derive(Debug, Clone)]
 pub struct ReadFile {
     options: Arc<BuiltinOptions>,
@@ -39,7 +39,7 @@ pub struct ReadFileArgs {
 }
 
 impl ReadFile {
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         Self {
             options: options.into(),

@@ -20,11 +20,11 @@ const MAX_NAMED: usize = 50;
 
 /// `read_skill`: the text of a skill's `SKILL.md`, or of another file in its folder.
 ///
-/// Its description says which skills there are and what each is for. A call reads the folder as it is then, and fails where it
-/// has another digest than the run's definition says: what a model is told is what the definition holds.
+/// Its description lists the skills and what each is for. A call reads the folder as it is then, and fails where the
+/// folder has another digest than the run's definition says: what a model reads is what the definition holds.
 ///
 /// It takes no options of a working directory: what is not in the folder has no name here, and folders with links are
-/// refused.
+/// rejected.
 ///
 /// ```
 /// use neuron_tool::{ToolContext, ToolDyn, ToolRegistry, builtin::{ReadSkill, Skill}};
@@ -73,7 +73,7 @@ impl ReadSkill {
     /// The tool's name.
     pub const NAME: &'static str = SkillSpec::TOOL;
 
-    /// The tool for these skills, in their order. Of those with one name the last counts.
+    /// Makes the tool for these skills, in their order. Of those with one name the last counts.
     #[must_use]
     pub fn new(skills: impl IntoIterator<Item = Skill>) -> Self {
         let tool = Self {
@@ -83,7 +83,7 @@ impl ReadSkill {
         tool.with(skills)
     }
 
-    /// Sets how much an answer has: what the options say of `read_file`. Default is [`BuiltinOptions::default`].
+    /// Sets how long an answer may be: the options for `read_file` apply. Default is [`BuiltinOptions::default`].
     #[must_use]
     pub fn options(mut self, options: impl Into<Arc<BuiltinOptions>>) -> Self {
         self.options = options.into();

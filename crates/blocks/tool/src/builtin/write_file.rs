@@ -21,8 +21,8 @@ const ANNOTATIONS: ToolAnnotations = annotations(false, true, true, false);
 
 /// `write_file`: puts text into a file, new or not.
 ///
-/// The file is replaced as a whole: whoever reads it sees the old content or the new. It keeps its
-/// permissions; missing directories are made.
+/// The file is replaced as a whole: a reader sees the old content or the new. It keeps its permissions; missing
+/// directories are made.
 ///
 /// It keeps its line ends, too, `\n` or `\r\n`, whichever the content has. A new file is written as the content is given, and
 /// so is one in which no line ends.
@@ -43,7 +43,7 @@ pub struct WriteFileArgs {
 }
 
 impl WriteFile {
-    /// The tool with these options.
+    /// Makes the tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
         Self {
             options: options.into(),
@@ -126,8 +126,8 @@ impl Tool for WriteFile {
     }
 }
 
-/// What a file that is to be replaced begins with; `None` if it is not there. Who may write a file need not be able to read it:
-/// nothing is known of such a file.
+/// Returns what a file that is to be replaced begins with; `None` if it is not there. A process that may write a file
+/// need not be able to read it: nothing is known of such a file.
 fn start_of(real: &Path, path: &str, most: u64) -> Result<Option<Vec<u8>>, ToolError> {
     if replaceable(real, path)?.is_none() {
         return Ok(None);

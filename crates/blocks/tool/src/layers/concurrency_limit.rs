@@ -8,7 +8,7 @@ use crate::{
     middleware::{Next, ToolCall, ToolMiddleware},
 };
 
-/// Has calls wait while too many are going on. They go on in the order in which they came.
+/// Makes calls wait while too many are running. They continue in the order in which they came.
 ///
 /// Around every tool it counts the calls of all tools together. Clones count together too, so that several
 /// registries can share one limit. A call that waits counts as made, and its step's timeout runs: see
@@ -20,7 +20,7 @@ pub struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// A layer that lets this many calls go on at once. 0 counts as 1.
+    /// Makes a layer that allows this many calls at once. 0 counts as 1.
     #[must_use]
     pub fn new(calls: usize) -> Self {
         let places = calls.clamp(1, Semaphore::MAX_PERMITS);
@@ -30,8 +30,8 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// Sets how long a call waits. One that has waited so long is not made, and ends with
-    /// [`ToolError::Unavailable`]. Default is for ever. Clones that were made before keep theirs.
+    /// Sets how long a call waits. A call that has waited this long is not made, and ends with
+    /// [`ToolError::Unavailable`]. Default is for ever. Clones that were made before keep their own setting.
     #[must_use]
     pub const fn max_wait(mut self, wait: Duration) -> Self {
         self.max_wait = Some(wait);

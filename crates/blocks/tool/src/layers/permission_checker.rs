@@ -6,10 +6,10 @@ use neuron_types::{
 
 use crate::middleware::{Next, ToolCall, ToolMiddleware};
 
-/// Refuses calls that a [`PermissionPolicy`] does not allow, with [`ToolError::PermissionDenied`].
+/// Rejects calls that a [`PermissionPolicy`] does not allow, with [`ToolError::PermissionDenied`].
 ///
-/// Nobody can be asked here, so [`PermissionDecision::Ask`] is refused too. Where a person is to decide,
-/// give the policy to the loop, which opens a ticket.
+/// No person can be asked here, so [`PermissionDecision::Ask`] is rejected too. Where a person is to decide, give the
+/// policy to the loop, which opens a ticket.
 ///
 /// ```
 /// use neuron_tool::{

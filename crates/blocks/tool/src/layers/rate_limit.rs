@@ -11,8 +11,8 @@ use crate::{
     middleware::{Next, ToolCall, ToolMiddleware},
 };
 
-/// Has calls wait that come too fast: in no stretch of the given length do more begin than the given number.
-/// They go on in the order in which they came.
+/// Makes calls wait that come too fast: in no stretch of the given length do more begin than the given number. They
+/// continue in the order in which they came.
 ///
 /// Around every tool it counts the calls of all tools together. Clones count together too, so that several
 /// registries can share one limit. A call that waits counts as made, and its step's timeout runs: see
@@ -23,12 +23,12 @@ pub struct RateLimit {
     calls: usize,
     per: Duration,
     max_wait: Option<Duration>,
-    /// When the last `calls` calls began. Whoever is next holds it while it waits.
+    /// When the last `calls` calls began. The next call holds it while it waits.
     begun: Arc<Mutex<VecDeque<Instant>>>,
 }
 
 impl RateLimit {
-    /// A layer that lets this many calls begin in any stretch of this length. 0 calls count as 1.
+    /// Makes a layer that allows this many calls to begin in any stretch of this length. 0 calls count as 1.
     #[must_use]
     pub fn new(calls: usize, per: Duration) -> Self {
         Self {
@@ -39,8 +39,8 @@ impl RateLimit {
         }
     }
 
-    /// Sets how long a call waits. One that has waited so long is not made, and ends with
-    /// [`ToolError::Unavailable`]. Default is for ever. Clones that were made before keep theirs.
+    /// Sets how long a call waits. A call that has waited this long is not made, and ends with
+    /// [`ToolError::Unavailable`]. Default is for ever. Clones that were made before keep their own setting.
     #[must_use]
     pub const fn max_wait(mut self, wait: Duration) -> Self {
         self.max_wait = Some(wait);

@@ -12,7 +12,7 @@ use crate::{
 
 /// How many problems of one call are named.
 const MAX_PROBLEMS: usize = 5;
-/// How much of one problem and of its place is told: they may quote a whole argument.
+/// How much of one problem and of its place is shown: they may quote a whole argument.
 const MAX_PROBLEM_CHARS: usize = 300;
 
 /// Checks the arguments of each call against the tool's JSON Schema before the tool sees them.

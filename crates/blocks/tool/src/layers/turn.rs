@@ -3,8 +3,8 @@ use std::{future::Future, time::Duration};
 use neuron_types::{ToolCall, ToolContext, ToolError};
 use tokio::time::timeout;
 
-/// Waits until it is the call's turn. The call is not made if its run is cancelled before, or if it has waited
-/// too long: `going` says what too many others do.
+/// Waits until it is the call's turn. The call is not made if its run is cancelled before, or if it has waited too
+/// long: `going` says what too many others do.
 pub(crate) async fn await_turn<T>(
     turn: impl Future<Output = T>,
     max_wait: Option<Duration>,

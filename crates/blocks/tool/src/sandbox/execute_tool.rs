@@ -7,7 +7,7 @@ use crate::sandbox::error::SandboxError;
 
 /// What makes calls of tools confined.
 ///
-/// What may be reached says [`neuron_sandbox::Sandbox`]; this is what holds calls to it.
+/// [`neuron_sandbox::Sandbox`] says what may be reached; this trait makes calls stay within it.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ use crate::sandbox::error::SandboxError;
 /// # }
 /// ```
 pub trait Sandbox: WasmCompatSend + WasmCompatSync {
-    /// Makes a call of the tool, of which nothing happens outside of the sandbox. Dropping the future stops it.
+    /// Makes a call of the tool, with no effect outside of the sandbox. Dropping the future stops it.
     ///
     /// A tool whose own sandbox certainly allows no more keeps that one.
     ///

@@ -1,25 +1,25 @@
 //! Calls of tools that are confined.
 //!
-//! A [`Sandbox`] makes a call of a tool with all its processes confined, or does not make it. Where no sandbox works, there
-//! is an error, and so there is for a tool that cannot be confined: nothing is ever done unconfined instead.
+//! A [`Sandbox`] makes a call of a tool with all its processes confined, or does not make it. Where no sandbox works,
+//! the call is an error, and so is one of a tool that cannot be confined: nothing is ever done unconfined instead.
 //!
 //! | Sandbox | Confines by |
 //! | --- | --- |
 //! | [`ProcessSandbox`] | the first back end that works here, or the one that its rules name |
 //! | [`BubblewrapSandbox`] | bubblewrap alone |
 //!
-//! What can be confined are processes. A tool says by [`ToolDyn::with_setting`](neuron_types::ToolDyn::with_setting) that all
-//! it does is in some that it starts: it takes a [`neuron_sandbox::Confine`] there. [`Bash`](crate::builtin::Bash) does, and
-//! so do the tools of an MCP server that is a program. Code of this process cannot be confined: the file tools, which stay in
-//! the working directory by themselves, and tools made of a function.
+//! What can be confined are processes. A tool reports by [`ToolDyn::with_setting`](neuron_types::ToolDyn::with_setting)
+//! that all it does is in processes that it starts: it takes a [`neuron_sandbox::Confine`] there.
+//! [`Bash`](crate::builtin::Bash) does, and so do the tools of an MCP server that is a program. Code of this process
+//! cannot be confined: the file tools, which stay in the working directory by themselves, and tools made of a function.
 //!
 //! An agent with a sandbox needs none of this: its tools are set to it once, when it is built. This is for a program that
 //! makes calls itself, and has to be sure of each. The call is that of the tool alone, without a registry's
 //! [layers](crate::middleware).
 //!
-//! There is no sandbox of WebAssembly: it would run modules that are made for it, and neither commands nor the servers that
-//! agents call, and its runtime would be the largest dependency that there is. There is none for macOS: the program that
-//! confines there, `sandbox-exec`, is deprecated, and nothing here could be tested with it.
+//! No sandbox of WebAssembly is here: it would run modules that are made for it, and neither commands nor the servers
+//! that agents call, and its runtime would be by far the largest dependency. No sandbox for macOS is here: the program
+//! that confines there, `sandbox-exec`, is deprecated, and nothing here could be tested with it.
 //!
 //! ```no_run
 //! use neuron_tool::{

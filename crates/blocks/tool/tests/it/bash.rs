@@ -96,7 +96,7 @@ async fn what_is_left_in_the_background_ends_with_the_command() {
     place.ok("bash", json!({ "command": command })).await;
     assert!(place.path("alive").exists());
     let started = Instant::now();
-    // There is nothing to read while somebody could write, and the end once nobody could.
+    // There is nothing to read while a writer is left, and the end after the last one.
     while !held.read(&mut [0]).is_ok_and(|count| count == 0) {
         assert!(started.elapsed() < patience(), "it lives on");
         tokio::time::sleep(Duration::from_millis(5)).await; // Between two looks.

@@ -59,7 +59,7 @@ async fn assert_dies(pid: Pid) {
     }
 }
 
-/// A zombie that nobody collects is dead, too.
+/// A zombie that no parent collects is dead, too.
 fn is_running(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid()));
     let zombie = stat.is_ok_and(|stat| stat.contains(") Z "));

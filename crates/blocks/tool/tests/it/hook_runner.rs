@@ -12,7 +12,7 @@ async fn echo(text: String) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// Answers in this order, and keeps what it was told.
+/// Answers in this order, and keeps what it received.
 #[derive(Clone, Default)]
 struct Verdicts {
     answers: Arc<Mutex<Vec<Result<HookAction, HookError>>>>,

@@ -24,7 +24,7 @@ fn registry(limit: impl neuron_tool::ToolMiddleware + 'static) -> Arc<ToolRegist
     Arc::new(registry)
 }
 
-/// When each of the calls was done, in whole seconds.
+/// Returns when each of the calls was done, in whole seconds.
 async fn done_after(registry: &Arc<ToolRegistry>, calls: usize) -> Vec<u64> {
     let start = Instant::now();
     let mut naps = JoinSet::new();

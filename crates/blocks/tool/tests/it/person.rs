@@ -105,7 +105,7 @@ impl Person {
         answers
     }
 
-    /// Which of these paths the caller can read: what is answered holds the text.
+    /// Returns which of these paths the caller can read: what is answered holds the text.
     pub(crate) fn reads(&self, caller: Caller, paths: &[&str], text: &str) -> Vec<bool> {
         let answers = match caller {
             Caller::Command(backend) => {
@@ -123,7 +123,8 @@ impl Person {
         answers.iter().map(holds).collect()
     }
 
-    /// Which of these paths the caller can write, as the machine has it afterwards. What was there is there again then.
+    /// Returns which of these paths the caller can write, as the machine has it afterwards. What was there is there
+    /// again then.
     pub(crate) fn writes(&self, caller: Caller, paths: &[&str]) -> Vec<bool> {
         let before: Vec<_> = paths
             .iter()

@@ -1,4 +1,4 @@
-//! What the file tools refuse, whatever confines commands.
+//! What the file tools reject, whatever confines commands.
 
 use std::os::unix::fs::symlink;
 

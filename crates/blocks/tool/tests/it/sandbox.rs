@@ -44,7 +44,7 @@ async fn run(
     sandbox.execute_tool(&tool, input, &place.ctx).await
 }
 
-/// What a command in each of two sandboxes with these rules comes to.
+/// Returns the results of a command in each of two sandboxes with these rules.
 async fn in_both(
     place: &Workspace,
     rules: &SandboxRules,

@@ -182,7 +182,7 @@ async fn a_folder_that_gets_a_link_is_read_no_more() {
     );
 }
 
-/// What is wrong with the skill after a change to its folder, without the path of the folder.
+/// Returns what is wrong with the skill after a change to its folder, without the path of the folder.
 fn refused(change: impl FnOnce(&Place)) -> String {
     let place = Place::new();
     change(&place);

@@ -64,7 +64,7 @@ fn place() -> (Workspace, Swapper) {
     (place, swapper)
 }
 
-/// What is outside, with the names of the files.
+/// Returns what is outside, with the names of the files.
 fn outside(place: &Workspace) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     for folder in ["home", "home/deep"] {

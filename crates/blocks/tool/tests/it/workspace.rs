@@ -70,7 +70,7 @@ impl Workspace {
         text(&output)
     }
 
-    /// What a call would do.
+    /// Returns what a call would do.
     pub(crate) async fn preview(
         &self,
         tool: &str,
@@ -80,7 +80,7 @@ impl Workspace {
         tool.preview_dyn(input, &self.ctx).await
     }
 
-    /// Makes a call that somebody approved who saw this.
+    /// Makes a call that a person approved who saw this.
     pub(crate) async fn call_approved(
         &self,
         tool: &str,

@@ -48,8 +48,8 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The lines as they stand there. What the limits cut off is said in a last line in brackets, with the line to go on
-    /// from. What holds NUL bytes is refused as binary.
+    /// Returns the lines as they stand in the file. A last line in brackets states what the limits cut off, with the
+    /// line to continue from. A file that holds NUL bytes is rejected as binary.
     pub(crate) fn text(
         &self,
         reader: &mut impl BufRead,
@@ -145,7 +145,7 @@ fn excerpt(
     })
 }
 
-/// False at the end of the file.
+/// Returns false at the end of the file.
 fn skip_line(reader: &mut impl BufRead) -> io::Result<bool> {
     Ok(reader.skip_until(b'\n')? > 0)
 }

@@ -70,14 +70,14 @@ impl<'a> FileText<'a> {
         result
     }
 
-    /// Where a part of the plain text is in the file.
+    /// Returns where a part of the plain text is in the file.
     fn in_file(&self, plain: Range<usize>) -> Range<usize> {
         let place = |at: usize| at + self.crlf.partition_point(|end| *end < at);
         place(plain.start)..place(plain.end)
     }
 }
 
-/// How most lines of a file end; `None` where no line ends, and for a file that is no text.
+/// Returns how most lines of a file end; `None` where no line ends, and for a file that is no text.
 pub(crate) fn usual(content: &[u8]) -> Option<LineEnd> {
     if content.contains(&0) {
         return None;
@@ -95,8 +95,9 @@ pub(crate) fn usual(content: &[u8]) -> Option<LineEnd> {
     (all > 0).then_some(most)
 }
 
-/// The new text, with the line ends of the old one, in whose place it comes: those before and behind what differs stay, and so
-/// does each between as far as there are as many. What is more ends as `usual` says, and as it is written where that is `None`.
+/// Returns the new text with the line ends of the old one that it replaces: those before and behind what differs stay,
+/// and so does each between as far as there are as many. A further line ends as `usual` says, and as it is written
+/// where that is `None`.
 pub(crate) fn with_ends_of<'a>(old: &[u8], new: &'a str, usual: Option<LineEnd>) -> Cow<'a, str> {
     let Some(usual) = usual else {
         return Cow::Borrowed(new);
@@ -124,7 +125,7 @@ pub(crate) fn with_ends_of<'a>(old: &[u8], new: &'a str, usual: Option<LineEnd>)
     Cow::Owned(result)
 }
 
-/// How the lines of a text end, in their order.
+/// Returns how the lines of a text end, in their order.
 fn ends(text: &[u8]) -> impl Iterator<Item = LineEnd> {
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     lines.filter_map(|line| match line {
@@ -134,7 +135,7 @@ fn ends(text: &[u8]) -> impl Iterator<Item = LineEnd> {
     })
 }
 
-/// How many whole lines the two texts end with alike, whatever line ends they have.
+/// Returns how many whole lines the two texts end with alike, whatever line ends they have.
 fn ends_behind(old: &[u8], new: &[u8]) -> usize {
     let is_end = |byte: &u8| *byte == b'\n';
     let (mut old, mut new) = (old.rsplit(is_end), new.rsplit(is_end));

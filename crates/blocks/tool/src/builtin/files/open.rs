@@ -15,7 +15,7 @@ use rustix::{
     io::Errno,
 };
 
-/// Enough of a directory to go on from it, whether it can be listed or not.
+/// Enough of a directory to continue from it, whether it can be listed or not.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -41,7 +41,7 @@ impl Found {
         FileType::from_raw_mode(self.0.st_mode).is_symlink()
     }
 
-    /// Nobody may write to it.
+    /// Returns whether no user may write to it.
     pub(crate) fn is_read_only(&self) -> bool {
         !self
             .mode()
@@ -62,7 +62,7 @@ impl Found {
     }
 }
 
-/// What is at this real path; a link is found as itself.
+/// Returns what is at this real path; a link is found as itself.
 pub(crate) fn look(real: &Path) -> io::Result<Found> {
     match (real.parent(), real.file_name()) {
         (Some(parent), Some(name)) => look_in(&folder(parent)?, Path::new(name)),
@@ -70,12 +70,12 @@ pub(crate) fn look(real: &Path) -> io::Result<Found> {
     }
 }
 
-/// What has this name in a directory; a link is found as itself.
+/// Returns what has this name in a directory; a link is found as itself.
 pub(crate) fn look_in(folder: &OwnedFd, name: &Path) -> io::Result<Found> {
     Ok(Found(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
 }
 
-/// Opens the regular file at this real path for reading. Never waits for somebody who writes to a pipe.
+/// Opens the regular file at this real path for reading. Never waits for a writer of a pipe.
 pub(crate) fn file(real: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(open(real, flags)?);
@@ -106,7 +106,7 @@ pub(crate) fn made_folder(real: &Path) -> io::Result<OwnedFd> {
     };
     let parent = made_folder(parent)?;
     match mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
-        // Somebody else made it.
+        // Another process made it.
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }

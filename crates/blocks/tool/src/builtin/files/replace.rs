@@ -29,7 +29,7 @@ static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 /// How many names for a new file are tried.
 const MAX_NAMES: usize = 16;
 
-/// Keeps every other change to this path by this process waiting.
+/// Makes every other change to this path by this process wait.
 pub(crate) fn lock(path: &Path) -> Option<MutexGuard<'static, ()>> {
     let mut hasher = DefaultHasher::new();
     path.hash(&mut hasher);
@@ -38,7 +38,7 @@ pub(crate) fn lock(path: &Path) -> Option<MutexGuard<'static, ()>> {
     Some(lock.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What is at the real path now; `None` for nothing.
+/// Returns what is at the real path now; `None` for nothing.
 ///
 /// Fails if it is not a regular file, or a read-only one: a rename would replace those all the same.
 pub(crate) fn replaceable(real: &Path, shown: &str) -> Result<Option<Found>, ToolError> {
@@ -127,8 +127,8 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Has the disk know its name: what is said to be written is there after a power cut. A file system that cannot say so
-    /// of a directory keeps nothing from being written.
+    /// Syncs the directory, so that what was reported as written is there after a power cut. A file system that cannot
+    /// sync a directory does not keep anything from being written.
     fn sync_folder(&self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // The handle that is here may only name the directory.
@@ -136,7 +136,7 @@ impl<'a> Beside<'a> {
         let _ = opened.and_then(fsync);
     }
 
-    /// Gives it this name in its directory, in the place of what has it.
+    /// Gives the file this name in its directory, in the place of what has the name.
     fn persist(mut self, name: &Path) -> io::Result<()> {
         renameat(self.folder, self.name.as_str(), self.folder, name)?;
         self.placed = true;

@@ -63,7 +63,7 @@ impl Root {
         Ok(real)
     }
 
-    /// What tools leave alone here.
+    /// Returns what tools leave alone here.
     pub(crate) fn protection(&self) -> &Protection {
         &self.protection
     }
@@ -99,8 +99,8 @@ impl Root {
         }
     }
 
-    /// Follows a path from its longest part that exists. Whatever leads outside gets the same answer,
-    /// whether it exists or not.
+    /// Follows a path from its longest part that exists. A path that leads outside gets the same answer, whether its
+    /// target exists or not.
     fn resolve(&self, path: &str) -> Result<Resolved, ToolError> {
         if path.is_empty() {
             return Err(ToolError::ModelRetry(

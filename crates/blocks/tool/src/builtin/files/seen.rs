@@ -1,4 +1,4 @@
-//! Whether a file is still as somebody saw it who approved a change of it.
+//! Whether a file is still as the person saw it who approved a change of it.
 
 use std::{
     io::{self, Read},
@@ -21,7 +21,7 @@ pub(crate) fn fingerprint(content: Option<&[u8]>) -> String {
     format!("sha256:{}", hex(&Sha256::digest(content)))
 }
 
-/// Fails if the file holds something else than what was approved; `None` where nobody was shown it.
+/// Fails if the file holds something else than what was approved; `None` where no person was shown it.
 pub(crate) fn check_seen(
     approved: Option<&str>,
     content: Option<&[u8]>,
@@ -35,7 +35,7 @@ pub(crate) fn check_seen(
     }
 }
 
-/// What the file at this real path holds; `None` if it is not there.
+/// Returns what the file at this real path holds; `None` if it is not there.
 pub(crate) fn content_of(path: &Path, shown: &str) -> Result<Option<Vec<u8>>, ToolError> {
     let read = || -> io::Result<Vec<u8>> {
         let mut content = Vec::new();

@@ -44,7 +44,7 @@ pub(crate) fn files(
     Ok(unreadable)
 }
 
-/// What to say of directories that could not be read.
+/// Returns what to say of directories that could not be read.
 pub(crate) fn unreadable_note(unreadable: usize) -> Option<String> {
     (unreadable > 0).then(|| format!("{unreadable} directories could not be read"))
 }

@@ -24,7 +24,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// A pipe of which at most `max_bytes` are kept, and its other end.
+    /// Returns a pipe that keeps at most `max_bytes`, and its other end.
     pub(crate) fn new(max_bytes: usize) -> io::Result<(Self, PipeWriter)> {
         let (reader, writer) = io::pipe()?;
         let output = Self {
@@ -44,7 +44,7 @@ impl Output {
         std::future::pending::<()>().await;
     }
 
-    /// Reads the rest, but not what a process that was left goes on printing.
+    /// Reads the rest, but not what a process that was left continues to print.
     pub(crate) fn drain(&mut self) {
         let mut drained = 0;
         while self.is_open && drained < MAX_DRAIN_BYTES {
@@ -55,7 +55,7 @@ impl Output {
         }
     }
 
-    /// What was printed.
+    /// Returns what was printed.
     pub(crate) fn take_text(&mut self) -> String {
         mem::replace(&mut self.captured, HeadTail::new(0)).into_text()
     }

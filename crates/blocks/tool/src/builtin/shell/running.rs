@@ -49,7 +49,7 @@ impl Running {
         output.drain();
     }
 
-    /// What was printed.
+    /// Returns what was printed.
     pub(crate) fn into_output(mut self) -> String {
         self.output.take_text()
     }

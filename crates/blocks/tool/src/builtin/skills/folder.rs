@@ -29,7 +29,7 @@ const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// How many folders there may be in one another.
 const MAX_DEPTH: usize = 16;
 
-/// The files of a folder by their paths in it, with `/` between names. What is not here, nobody can name.
+/// The files of a folder by their paths in it, with `/` between names. A file that is not here cannot be named.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folder {
     files: BTreeMap<String, Vec<u8>>,
@@ -94,7 +94,7 @@ impl Folder {
         self.files.keys().map(String::as_str)
     }
 
-    /// What tells these names and contents from any others.
+    /// Returns what distinguishes these names and contents from any others.
     pub(crate) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(DIGESTS);

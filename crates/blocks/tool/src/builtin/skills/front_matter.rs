@@ -120,7 +120,7 @@ fn check_description(description: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether there is nothing on the line but a comment.
+/// Returns whether there is nothing on the line but a comment.
 fn is_empty(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#')
@@ -164,7 +164,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes over what belongs to a key that is another's business: what is indented, and lists.
+    /// Passes over the lines of a key that is not read here: what is indented, and lists.
     fn skip_indented(&mut self) {
         let is_part = |line: &str| {
             is_indented(line) || line.is_empty() || line.starts_with("- ") || line == "-"
@@ -188,7 +188,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A text without quotes, which may go on in lines that are indented.
+    /// Reads a text without quotes, which may continue in lines that are indented.
     fn plain(&mut self, value: &str) -> Result<String, String> {
         let mut words = vec![value];
         while let Some(line) = self.take_if(|line| is_indented(line) && !is_empty(line)) {
@@ -244,7 +244,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What stands before a `#` that begins a comment.
+/// Returns what stands before a `#` that begins a comment.
 fn without_comment(text: &str) -> &str {
     let mut before = ' ';
     for (at, c) in text.char_indices() {
@@ -256,7 +256,7 @@ fn without_comment(text: &str) -> &str {
     text
 }
 
-/// What nobody but a comment may follow.
+/// Returns the text if nothing but a comment follows it.
 fn ended(text: String, rest: &str) -> Result<String, String> {
     match without_comment(rest).trim().is_empty() {
         true => Ok(text),
