@@ -106,7 +106,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// What is said about single fields.
+/// Returns what is said about single fields.
 fn arguments(input: &DeriveInput, named: &FieldsNamed) -> Result<Vec<Field>> {
     let mut arguments = Vec::new();
     for field in &named.named {

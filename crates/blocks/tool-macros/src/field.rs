@@ -55,7 +55,7 @@ impl Parse for FieldOptions {
 }
 
 impl Field {
-    /// What is said about an argument; `None` if nothing is. `container` has the attributes of its struct.
+    /// Returns what is said about an argument; `None` if nothing is. `container` has the attributes of its struct.
     pub(crate) fn read(
         name: &Ident,
         kind: &Type,
@@ -105,7 +105,7 @@ impl Field {
         })
     }
 
-    /// Has the compiler say that a default is of another type than its field, where that type is a plain one.
+    /// Makes the compiler report that a default is of another type than its field, where that type is a plain one.
     fn check(&self) -> Option<TokenStream> {
         let default = self.options.default.as_ref()?;
         let kind = inner(&self.kind);
@@ -155,7 +155,7 @@ pub(crate) fn filled(fields: &[Field]) -> Result<Option<TokenStream>> {
     }))
 }
 
-/// Whether this is `#[tool(…)]`.
+/// Returns whether this is `#[tool(…)]`.
 pub(crate) fn is_tool(attribute: &Attribute) -> bool {
     attribute.path().is_ident("tool")
 }
@@ -228,7 +228,7 @@ fn json(value: &Expr) -> Result<TokenStream> {
     }
 }
 
-/// `None` where the literal is nothing that JSON has, or a number that it has not.
+/// Returns `None` where the literal is nothing that JSON has, or a number that it has not.
 fn literal_json(literal: &ExprLit, sign: &str) -> Option<TokenStream> {
     let json = quote!(::neuron_tool::__private::serde_json::Value);
     match &literal.lit {

@@ -43,7 +43,7 @@ pub(crate) fn expand(options: &Options, mut function: ImplItemFn) -> Result<Toke
     })
 }
 
-/// The function as it was, so that nothing else is said to be missing, and the error.
+/// Returns the function as it was, so that nothing else is reported as missing, and the error.
 pub(crate) fn with_error(mut function: ImplItemFn, error: &syn::Error) -> TokenStream {
     clean(&mut function);
     let error = error.to_compile_error();
@@ -146,7 +146,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the function is called with.
+/// Returns what the function is called with.
 fn passed(signature: &Signature) -> impl Iterator<Item = TokenStream> {
     signature
         .parameters

@@ -16,15 +16,15 @@ pub(crate) fn at_home(code: TokenStream) -> TokenStream {
     }
 }
 
-/// The path to neuron-tool, where it is another than the one that is written. Whoever depends on neuron-tool itself, or
-/// has no manifest, gets that.
+/// Returns the path to neuron-tool, where it differs from the one that is written. A crate that depends on neuron-tool
+/// itself, or has no manifest, gets the written one.
 fn path() -> Option<Vec<String>> {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR")?;
     let manifest = std::fs::read_to_string(Path::new(&folder).join("Cargo.toml")).ok()?;
     goes_by_way_of_neuron(&manifest).then(|| vec!["neuron".to_owned(), "tool".to_owned()])
 }
 
-/// Whether a manifest names the crate `neuron` and not `neuron-tool`, as a dependency.
+/// Returns whether a manifest names the crate `neuron` and not `neuron-tool`, as a dependency.
 fn goes_by_way_of_neuron(manifest: &str) -> bool {
     let names = |wanted: &str| {
         let mut lines = manifest.lines().map(str::trim_start);

@@ -112,12 +112,12 @@ impl Options {
         optional(title.map(|title| quote!(::std::string::String::from(#title))))
     }
 
-    /// What says what a call would do.
+    /// Returns the function that says what a call would do.
     pub(crate) fn previews(&self) -> Option<&Path> {
         self.previews.as_ref()
     }
 
-    /// What says what became of a call.
+    /// Returns the function that says what became of a call.
     pub(crate) fn outcomes(&self) -> Option<&Path> {
         self.outcomes.as_ref()
     }
@@ -132,7 +132,7 @@ impl Options {
         quote!(deferred: #deferred, previews: #previews, outcomes: #outcomes)
     }
 
-    /// The annotations: none where nothing is said.
+    /// Returns the annotations; no annotations where nothing is said.
     pub(crate) fn annotations(&self) -> TokenStream {
         let flags = [
             &self.read_only,

@@ -37,7 +37,7 @@ pub(crate) fn property_name(
     }
 }
 
-/// What serde and schemars are told.
+/// Returns what serde and schemars are given.
 fn said(attributes: &[Attribute]) -> Result<Vec<Meta>> {
     let mut said = Vec::new();
     for attribute in attributes {

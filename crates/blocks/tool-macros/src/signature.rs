@@ -32,7 +32,7 @@ pub(crate) enum Parameter {
 pub(crate) struct Argument {
     pub(crate) name: Ident,
     pub(crate) kind: Type,
-    /// Doc comments, and what serde and schemars are told.
+    /// Doc comments, and what serde and schemars are given.
     pub(crate) attributes: Vec<Attribute>,
 }
 
