@@ -90,7 +90,7 @@ pub enum McpError {
 const INVALID_PARAMS: i32 = -32602;
 
 impl McpError {
-    /// Whether the server was never asked, so that asking again cannot do anything twice.
+    /// Returns whether the server was never asked, so that asking again cannot do anything twice.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Connection { .. } | Self::Initialization { .. })

@@ -33,8 +33,9 @@ const MAX_NAME: usize = 64;
 
 /// Checks a line that a server printed, or the data of an event that it sent.
 ///
-/// What answers something reaches whoever waits, and is the kind of answer that was asked for. Tools have names that
-/// providers take, each another. What people and models read hides nothing, and what is kept with a run is read again.
+/// What answers something reaches the request that waits for it, and is the kind of answer that was asked for. Tools
+/// have names that providers take, each another. What people and models read hides nothing, and what is kept with a run
+/// is read again.
 ///
 /// # Panics
 ///
@@ -167,7 +168,7 @@ fn check_form(form: &FormRequest) {
     check_kept(form);
 }
 
-/// What is sent on as a server of ours sends it says the same, where it is text.
+/// Checks that what is sent on as a server of ours sends it says the same, where it is text.
 fn check_sent(output: &ToolOutput) {
     let is_text = |item: &ContentItem| matches!(item, ContentItem::Text(_));
     if output.content.iter().all(is_text) {

@@ -22,7 +22,7 @@ pub enum McpNotice<'a> {
     },
 }
 
-/// Who is notified of what is reported while MCP servers start.
+/// The callback that is notified of what is reported while MCP servers start.
 pub type McpNotices = Arc<dyn Fn(&McpNotice<'_>) + Send + Sync>;
 
 impl fmt::Display for McpNotice<'_> {

@@ -24,13 +24,14 @@ pub struct McpServerSpec {
     /// How long starting it may take, until it answers the first question of the protocol. `None` is as long as
     /// `timeout`, the default.
     pub start_timeout: Option<Duration>,
-    /// Whether others are not to start without it: see `McpServers::start`. Default is true.
+    /// Whether others are not to start without this server: see `McpServers::start`. Default is true.
     pub required: bool,
     /// The most bytes that one message of the server may have. A server that sends a larger one is stopped,
     /// and started again when it is next needed. Default is 16 MiB, which is also the most over HTTP.
     pub max_message_bytes: usize,
-    /// Whether calls of its tools say which run they are of, and whose it is: see
-    /// [`sends_tags`](Self::sends_tags). `None` is the default: a program is sent it, and a server at an address is not.
+    /// Whether calls of its tools carry which run they belong to, and whose it is: see
+    /// [`sends_tags`](Self::sends_tags). `None` is the default: a program is sent it, and a server at an address is
+    /// not.
     pub tags: Option<bool>,
     /// The agent file that has the server, if one does. The home directory of a program is its own: that of this file,
     /// this name, its command line, the names of its variables and its sandbox. Without a file it is that of the working
@@ -57,7 +58,7 @@ pub enum McpTransport {
         /// Its working directory; that of this process where `None`.
         cwd: Option<PathBuf>,
     },
-    /// A server that somebody runs, over streamable HTTP.
+    /// A server that is already running, over streamable HTTP.
     Http {
         /// Its address.
         url: String,
@@ -139,15 +140,15 @@ impl McpServerSpec {
         self
     }
 
-    /// Sets whether calls of its tools say which run they are of, and whose it is. Default is yes for a program that is
-    /// started here, and no for a server at an address: labels may be private.
+    /// Sets whether calls of its tools carry which run they belong to, and whose it is. Default is yes for a program
+    /// that is started here, and no for a server at an address: labels may be private.
     #[must_use]
     pub fn tags(mut self, sent: bool) -> Self {
         self.tags = Some(sent);
         self
     }
 
-    /// Returns whether calls of its tools say which run they are of, and whose it is: in the keys `neuron/run`,
+    /// Returns whether calls of its tools carry which run they belong to, and whose it is: in the keys `neuron/run`,
     /// `neuron/root`, `neuron/tenant`, `neuron/owner` and `neuron/labels` of the request's `_meta`.
     #[must_use]
     pub fn sends_tags(&self) -> bool {
@@ -155,7 +156,7 @@ impl McpServerSpec {
         self.tags.unwrap_or(is_program)
     }
 
-    /// Sets the agent file that has the server: see [`configured_in`](field@Self::configured_in). Default is none.
+    /// Sets the agent file that has the server: see [`configured_in`](field@Self::configured_in). Default is no file.
     #[must_use]
     pub fn configured_in(mut self, file: impl Into<PathBuf>) -> Self {
         self.configured_in = Some(file.into());

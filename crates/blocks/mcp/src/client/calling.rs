@@ -23,13 +23,13 @@ impl McpClient {
     }
 
     /// As [`McpClient::call_tool`], reporting progress to the context and ending when it is cancelled. A server that
-    /// [is sent it](crate::McpServerSpec::sends_tags) is said which run the context is of, and whose.
+    /// [is sent it](crate::McpServerSpec::sends_tags) receives which run the context is of, and whose.
     ///
     /// A server that speaks the version of 2026-07-28 may ask a person before it answers, if the handler
-    /// [offers](crate::McpClientHandler::offers_elicitation) that. The output is a [`Pending::Form`] then: the
-    /// same call, made with [`ToolContext::resumed`], goes on with the answers. An answer is an object that fits
-    /// its schema, or anything where a page was visited; null declines it. What else such a server asks is
-    /// answered by the handler meanwhile.
+    /// [offers](crate::McpClientHandler::offers_elicitation) that. The output is a [`Pending::Form`] then: the same
+    /// call, made with [`ToolContext::resumed`], continues with the answers. An answer is an object that fits its
+    /// schema, or anything where a page was visited; null declines it. What else such a server asks is answered by the
+    /// handler meanwhile.
     ///
     /// # Errors
     ///

@@ -84,18 +84,18 @@ impl Connection {
         })
     }
 
-    /// What the server said of itself.
+    /// Returns what the server said of itself.
     pub(crate) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.peer.peer_info()
     }
 
-    /// Whether the server speaks the version of 2026-07-28, in which it asks by answering.
+    /// Returns whether the server speaks the version of 2026-07-28, in which it asks by answering.
     pub(crate) fn is_newer(&self) -> bool {
         let info = self.peer.peer_info();
         info.is_some_and(|info| !info.protocol_version.has_initialize())
     }
 
-    /// How many answers came so far: results and errors alike.
+    /// Returns how many answers came so far: results and errors alike.
     pub(crate) fn answers(&self) -> u64 {
         self.answers.load(Ordering::Relaxed)
     }
@@ -116,7 +116,8 @@ impl Connection {
         }
     }
 
-    /// Makes a request and waits for its answer. Dropping this notifies the server that nobody waits any more.
+    /// Makes a request and waits for its answer. Dropping the future notifies the server that the answer is no longer
+    /// needed.
     pub(crate) async fn ask(
         &self,
         request: ClientRequest,

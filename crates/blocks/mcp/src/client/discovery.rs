@@ -24,7 +24,7 @@ pub struct Discovered {
 }
 
 impl McpClient {
-    /// One page of the tools, under the server's own names. `cursor` is the [`PaginatedList::next_cursor`] of
+    /// Returns one page of the tools, under the server's own names. `cursor` is the [`PaginatedList::next_cursor`] of
     /// the page before.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl McpClient {
         }
     }
 
-    /// All tools that can be used, ready for a registry.
+    /// Returns all tools that can be used, ready for a registry.
     ///
     /// # Errors
     ///
@@ -68,12 +68,12 @@ impl McpClient {
         Ok(tools.map(|tool| tool as Arc<dyn ToolDyn>).collect())
     }
 
-    /// All tools, those that cannot be used apart. With a prefix, their names are `PREFIX__NAME`; in any case
+    /// Returns all tools, those that cannot be used apart. With a prefix, their names are `PREFIX__NAME`; in any case
     /// names become such as providers take: letters, digits, `_` and `-`, at most 64 of them.
     ///
-    /// Of a list that has more than 1,000 tools, more than 100 pages or more than 16 MiB the first ones are kept, and of
-    /// one that leads back to a page that was read or breaks off with an error, what there was until then:
-    /// [`Discovered::left_out`] says so.
+    /// Of a list that has more than 1,000 tools, more than 100 pages or more than 16 MiB the first tools are kept. Of a
+    /// list that leads back to a page that was read, or breaks off with an error, what there was until then is kept.
+    /// [`Discovered::left_out`] reports both.
     ///
     /// # Errors
     ///

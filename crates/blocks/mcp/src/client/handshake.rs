@@ -59,7 +59,7 @@ struct Talk<'a, T> {
     config: ClientConfig,
     awaits_newer: bool,
     awaits_older: bool,
-    /// How the server refused the older question while it owed the answer to the newer one.
+    /// How the server rejected the older question while it owed the answer to the newer one.
     refused: Option<ErrorData>,
 }
 
@@ -94,7 +94,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
         }
     }
 
-    /// What the server is, if this says it.
+    /// Returns what the server is, if this says it.
     async fn hear(
         &mut self,
         message: ServerJsonRpcMessage,
@@ -170,7 +170,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
         self.send(message, "initialize").await
     }
 
-    /// The newer question is answered: the server does not speak so.
+    /// Notes the answer to the newer question: the server does not speak the newer version.
     async fn is_older(&mut self) -> Result<(), ClientInitializeError> {
         self.awaits_newer = false;
         match self.refused.take() {
@@ -197,12 +197,12 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
     }
 }
 
-/// Whether an answer is to this question. Some servers send numbers back as texts.
+/// Returns whether an answer is to this question. Some servers send numbers back as texts.
 fn is(id: &RequestId, ours: &RequestId) -> bool {
     id.to_string() == ours.to_string()
 }
 
-/// Whether only a server that speaks the newer version says so: asking it the older question is of no use.
+/// Returns whether only a server that speaks the newer version answers so: asking it the older question is of no use.
 fn is_of_newer(code: ErrorCode) -> bool {
     matches!(
         code,

@@ -13,7 +13,7 @@ const MAX_PAGES: usize = 100;
 const MAX_ENTRIES: usize = 1000;
 /// How many bytes they may have together, as JSON.
 const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
-/// How much of an error is told with what it cost.
+/// How much of an error is shown with what it cost.
 const MAX_REASON_CHARS: usize = 500;
 
 /// The pages so far.
@@ -66,7 +66,7 @@ impl<T: Serialize + PartialEq + Clone> Listed<T> {
         }
     }
 
-    /// Takes the page that was asked for with `cursor`. The cursor to the next one, if it is to be read.
+    /// Takes the page that was asked for with `cursor`. Returns the cursor to the next one, if it is to be read.
     pub(crate) fn take(
         &mut self,
         page: PaginatedList<T>,
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// What is listed of a server that answers so, and after how many questions.
+    /// Returns what is listed of a server that answers so, and after how many questions.
     fn list(answer: impl Fn(Option<&str>) -> PaginatedList<Tool>) -> (Listed<Tool>, usize) {
         let mut listed = Listed::of("tools");
         let (mut cursor, mut asked) = (None, 0);

@@ -77,9 +77,9 @@ enum Slot {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct McpServerInfo {
-    /// Its name; that of its [spec](McpServerSpec::name) if it says none.
+    /// The server's name; that of its [spec](McpServerSpec::name) if the server states none.
     pub name: String,
-    /// Its version. Empty if it says none.
+    /// The server's version. Empty if the server states none.
     pub version: String,
     /// The version of the protocol that is spoken.
     pub protocol_version: String,
@@ -152,12 +152,12 @@ impl McpClient {
         &self.inner.spec.name
     }
 
-    /// Whether the server is said which run a call is of.
+    /// Returns whether the server is sent which run a call is of.
     pub(crate) fn sends_tags(&self) -> bool {
         self.inner.spec.sends_tags()
     }
 
-    /// What the server says of itself.
+    /// Returns what the server says of itself.
     ///
     /// # Errors
     ///
@@ -213,8 +213,8 @@ impl McpClient {
         }
     }
 
-    /// Looks after the server: one that is lost is started or reached again, and so is one that has nothing to do and does
-    /// not answer a ping in time.
+    /// Looks after the server: one that is lost is started or reached again, and so is one that has nothing to do and
+    /// does not answer a ping in time.
     ///
     /// An answer of any kind is life, an error too. While a request is under way nothing is asked and nothing is given up:
     /// a server may answer one thing at a time. One of 2026-07-28 has no ping and is sent none.
@@ -248,21 +248,21 @@ impl McpClient {
         self.connection().await.map(drop)
     }
 
-    /// Whether somebody waits for an answer of the server.
+    /// Returns whether a request waits for an answer of the server.
     async fn is_at_work(&self) -> bool {
         let slot = self.inner.slot.lock().await;
-        // Whoever has made a request holds the connection until it is answered, besides the slot.
+        // A caller that has made a request holds the connection until it is answered, besides the slot.
         matches!(&*slot, Slot::Open(connection)
             if !connection.is_closed() && Arc::strong_count(connection) > 1)
     }
 
-    /// Closes the connection, unless somebody waits for an answer over it or it is given up already. Returns whether it
-    /// was closed. The next request makes a new one.
+    /// Closes the connection, unless a request waits for an answer over it or it is given up already. Returns whether
+    /// it was closed. The next request makes a new one.
     async fn give_up(&self, silent: Arc<Connection>) -> bool {
         let mut slot = self.inner.slot.lock().await;
         let is_current =
             matches!(&*slot, Slot::Open(connection) if Arc::ptr_eq(connection, &silent));
-        // The slot's and this one. Nobody gets another as long as the slot is locked.
+        // The slot's and this one. No other is handed out as long as the slot is locked.
         if !is_current || Arc::strong_count(&silent) > 2 {
             return false;
         }
@@ -272,7 +272,7 @@ impl McpClient {
         true
     }
 
-    /// What the server is.
+    /// Returns what the server is.
     pub(crate) fn spec(&self) -> &McpServerSpec {
         &self.inner.spec
     }
@@ -282,12 +282,12 @@ impl McpClient {
         Self::connect_shared(spec, Arc::clone(&self.inner.handler)).await
     }
 
-    /// Who answers what the server asks.
+    /// Returns the handler that answers what the server asks.
     pub(crate) fn handler(&self) -> &dyn McpClientHandler {
         &*self.inner.handler
     }
 
-    /// How a request is made that takes no work.
+    /// Returns how a request is made that takes no work.
     pub(crate) fn briefly(&self) -> How<'static> {
         How {
             timeout: Some(self.inner.spec.timeout),
@@ -295,8 +295,8 @@ impl McpClient {
         }
     }
 
-    /// The cursor to the page after one that was asked for with `cursor`. An empty one is none, as servers mean it. As of
-    /// 2026-07-28 it is one like others, but leads no further where it leads to itself.
+    /// Returns the cursor to the page after one that was asked for with `cursor`. An empty cursor ends the list, as
+    /// servers mean it. As of 2026-07-28 it is a cursor like others, but leads no further where it leads to itself.
     pub(crate) async fn further(
         &self,
         next: Option<String>,
@@ -311,7 +311,7 @@ impl McpClient {
         }
     }
 
-    /// What the server lists on a page and cannot be read.
+    /// Returns what the server lists on a page and cannot be read.
     pub(crate) fn left_out(&self, meta: Option<&MetaObject>) -> Vec<LeftOut> {
         let left_out = definition::omitted(meta);
         for LeftOut { name, reason } in &left_out {
@@ -357,9 +357,9 @@ impl McpClient {
         }
     }
 
-    /// The connection that there is, or a new one.
+    /// Returns the open connection, or a new one.
     async fn connection(&self) -> Result<Arc<Connection>, McpError> {
-        // Held while connecting: whoever comes meanwhile waits for the same server.
+        // Held while connecting: a request that comes meanwhile waits for the same server.
         let mut slot = self.inner.slot.lock().await;
         match &*slot {
             Slot::Open(connection) if !connection.is_closed() => return Ok(Arc::clone(connection)),
@@ -393,8 +393,8 @@ impl McpClient {
         }
     }
 
-    /// Makes no further request over a connection that is of no use. Those that others make over it come to their own
-    /// ends: the last one closes it.
+    /// Makes no further request over a connection that is of no use. Requests of others over it still end: the last one
+    /// closes it.
     async fn forget(&self, broken: Arc<Connection>) {
         let mut slot = self.inner.slot.lock().await;
         if matches!(&*slot, Slot::Open(connection) if Arc::ptr_eq(connection, &broken)) {
@@ -407,7 +407,7 @@ impl McpClient {
     }
 }
 
-/// Why nothing was asked: a server that breaks the protocol at its start has not begun.
+/// Returns why nothing was asked: a server that breaks the protocol at its start has not begun.
 fn before_asking(error: McpError) -> McpError {
     match error {
         McpError::Protocol { server, reason } => McpError::Initialization { server, reason },
@@ -415,7 +415,7 @@ fn before_asking(error: McpError) -> McpError {
     }
 }
 
-/// What asks for a page of a list.
+/// Returns the request for a page of a list.
 pub(crate) fn page<M: Default>(
     cursor: Option<&str>,
 ) -> RequestOptionalParam<M, PaginatedRequestParams> {

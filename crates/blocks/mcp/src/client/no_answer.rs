@@ -16,9 +16,9 @@ use crate::{
     },
 };
 
-/// How much of a server's error is told.
+/// How much of a server's error is shown.
 pub(crate) const MAX_REASON_CHARS: usize = 2000;
-/// How servers on the official TypeScript SDK refuse a session that they do not know.
+/// How servers on the official TypeScript SDK reject a session that they do not know.
 const SESSION_REFUSED: ErrorCode = ErrorCode(-32000);
 
 /// Why there is no answer.
@@ -32,7 +32,7 @@ pub(crate) enum NoAnswer {
 }
 
 impl NoAnswer {
-    /// What a failure means: by what the server can have done, and by what is known of the connection's end.
+    /// Sorts a failure by what the server can have done, and by what is known of the connection's end.
     pub(crate) async fn because(
         error: ServiceError,
         server: &str,
@@ -101,7 +101,7 @@ impl NoAnswer {
     }
 }
 
-/// A failure over HTTP, by what the server can have done.
+/// Sorts a failure over HTTP by what the server can have done.
 fn sort_http(
     server: String,
     reason: String,
@@ -121,13 +121,14 @@ fn sort_http(
         | StreamableHttpError::MissingSessionIdInResponse => {
             NoAnswer::Unasked(McpError::Connection { server, reason })
         }
-        // Begins so where the server refused with this status. What follows is the server's own text.
+        // The text begins like this where the server rejected the request with this status. What follows is the
+        // server's own text.
         StreamableHttpError::UnexpectedServerResponse(text)
             if text.starts_with("HTTP 400") || text.starts_with("HTTP 404") =>
         {
             NoAnswer::Unasked(McpError::Connection { server, reason })
         }
-        // Who may not ask has not asked.
+        // A client that may not ask has not asked.
         StreamableHttpError::UnexpectedServerResponse(text)
             if text.starts_with("HTTP 401") || text.starts_with("HTTP 403") =>
         {
@@ -153,7 +154,7 @@ fn sort_http(
     }
 }
 
-/// An error and its causes, as short as it is to be and without what the server was given to keep secret.
+/// Returns an error and its causes, as short as it is to be and without what the server was given to keep secret.
 pub(crate) fn causes(error: &(dyn Error + 'static), secrets: &Secrets) -> String {
     secrets.shown(&with_causes(error), MAX_REASON_CHARS)
 }

@@ -46,7 +46,7 @@ const RESUME_DELAYS: [Duration; 3] = [
 /// A connection that has begun.
 pub(crate) struct Begun {
     pub(crate) service: RunningService<RoleClient, Side>,
-    /// Where whoever sees its end reports why.
+    /// Where the reason of the end is reported by the part that sees it.
     pub(crate) fault: Fault,
 }
 
@@ -115,7 +115,7 @@ async fn sort(spec: &McpServerSpec, begun: Result<Begun, Failed>) -> Result<Begu
     })
 }
 
-/// An attempt that came to nothing, and what is known of its end.
+/// An attempt that failed, and what is known of its end.
 struct Failed {
     error: Beginning,
     fault: Fault,
@@ -254,8 +254,8 @@ fn with_readable(sandbox: &Sandbox, paths: impl Iterator<Item = PathBuf>) -> San
     }
 }
 
-/// What can be read since a word of the command line names it: a directory; a file with what is beside it, and with the
-/// packages that it is one of.
+/// Returns what can be read since a word of the command line names it: a directory; a file with what is beside it, and
+/// with the packages that it belongs to.
 fn readable(word: &str) -> Option<PathBuf> {
     let path = Path::new(word);
     if !path.is_absolute() || !path.exists() {

@@ -7,7 +7,7 @@ use crate::LeftOut;
 pub struct PaginatedList<T> {
     /// What is on it.
     pub items: Vec<T>,
-    /// Gets the next page. `None` on the last one.
+    /// The cursor that gets the next page. `None` on the last one.
     pub next_cursor: Option<String>,
     /// What the server lists on it besides, and what cannot be read.
     pub left_out: Vec<LeftOut>,

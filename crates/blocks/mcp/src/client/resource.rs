@@ -192,7 +192,7 @@ impl McpClient {
         Ok(self.whole(listed.await?))
     }
 
-    /// What a resource holds.
+    /// Returns what a resource holds.
     ///
     /// # Errors
     ///

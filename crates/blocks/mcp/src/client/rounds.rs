@@ -33,10 +33,10 @@ pub(crate) struct Rounds {
     pause: Duration,
 }
 
-/// What a request came to.
+/// The result of a request.
 pub(crate) enum Came {
     To(Box<ServerResult>),
-    /// The server asks a person. The request goes on with the answers.
+    /// The server asks a person. The request continues with the answers.
     ToForm(Vec<FormRequest>, Carried),
 }
 
@@ -51,7 +51,7 @@ impl Rounds {
         }
     }
 
-    /// Goes on with a person's answers.
+    /// Continues with a person's answers.
     pub(crate) fn resume(&mut self, carried: Carried, resumed: &Resumed) {
         let responses = carried.responses(resumed);
         self.rounds = carried.rounds;
@@ -92,7 +92,7 @@ impl Rounds {
             } = asked;
             let answers = self.answer(client, how, sampling, roots).await?;
             if !forms.is_empty() {
-                // What is too much to be kept is asked again by the server.
+                // The server asks again for what is too much to be kept.
                 let answers = match is_small(&answers) {
                     true => answers,
                     false => InputResponses::default(),

@@ -16,12 +16,12 @@ use crate::{
 /// Servers that were started together, with the tools that they had then. Cheap to clone; clones share the
 /// servers, and so do all runs of the process.
 ///
-/// The tools do not change as long as this lives: what a server adds later is not seen, and a call of what it
-/// took away is refused by the server. Every 30 s each server is looked at, and one that is lost is started or reached
+/// The tools do not change as long as this value lives: what a server adds later is not seen, and the server rejects a
+/// call of a tool that it took away. Every 30 s each server is looked at, and one that is lost is started or reached
 /// again. So is one that has no call under way and does not answer a ping within its
-/// [`timeout`](method@crate::McpServerSpec::timeout). An answer of any kind is a sign of life, an error too, and a server of
-/// 2026-07-28, which has no ping, is sent none. [`McpServers::stop`] ends them all; dropping the last clone does so in
-/// the background.
+/// [`timeout`](method@crate::McpServerSpec::timeout). An answer of any kind is a sign of life, an error too, and a
+/// server of 2026-07-28, which has no ping, is sent none. [`McpServers::stop`] ends them all; dropping the last clone
+/// does so in the background.
 #[derive(Clone)]
 pub struct McpServers {
     inner: Arc<Inner>,
@@ -29,7 +29,7 @@ pub struct McpServers {
 
 struct Inner {
     servers: BTreeMap<String, Server>,
-    /// Why those did not start that the others do without.
+    /// Why the servers did not start that the others do without.
     failed: BTreeMap<String, McpError>,
     tools: BTreeMap<String, Arc<McpTool>>,
     watch: Mutex<Option<Watch>>,
@@ -72,7 +72,7 @@ impl McpServers {
         Some(&self.inner.servers.get(server)?.client)
     }
 
-    /// Why a server did not start that the others do without: one that is not
+    /// Returns why a server did not start that the others do without: one that is not
     /// [required](method@crate::McpServerSpec::required), or any of them with
     /// [`McpServersBuilder::go_on_without`](crate::McpServersBuilder::go_on_without).
     #[must_use]
@@ -96,10 +96,10 @@ impl McpServers {
         server.map_or(&[], |server| server.found.left_out.as_slice())
     }
 
-    /// Says which tools of a server cannot be used, each in a sentence with the server, the name and the reason, for the runs
-    /// of agents that are to have its tools. The first 16 are named; where there are more, a last sentence says so. Each has
-    /// no more than 500 characters of the server's, all harmless to look at. Of a server that [failed](Self::failed) to start
-    /// one sentence says why. Empty if there is no such server.
+    /// Returns which tools of a server cannot be used, each in a sentence with the server, the name and the reason, for
+    /// the runs of agents that are to have its tools. The first 16 are named; if there are more, a last sentence counts
+    /// them. Each has no more than 500 characters of the server's, all harmless to look at. For a server that
+    /// [failed](Self::failed) to start one sentence gives the reason. Empty if there is no such server.
     #[must_use]
     pub fn told_left_out(&self, server: &str) -> Vec<String> {
         match self.failed(server) {

@@ -37,7 +37,8 @@ impl McpServers {
         }
     }
 
-    /// Starts or reaches all servers, as [`McpServersBuilder::start`] does. Each comes with who answers what it asks.
+    /// Starts or reaches all servers, as [`McpServersBuilder::start`] does. Each comes with the handler that answers
+    /// what it asks.
     ///
     /// # Errors
     ///
@@ -52,7 +53,7 @@ impl McpServers {
 }
 
 impl McpServersBuilder {
-    /// Adds a server, with who answers what it asks.
+    /// Adds a server, with the handler that answers what it asks.
     pub fn server(mut self, spec: McpServerSpec, handler: Arc<dyn McpClientHandler>) -> Self {
         self.servers.push((spec, handler));
         self
@@ -68,14 +69,15 @@ impl McpServersBuilder {
         self
     }
 
-    /// Sets who is notified of servers that are slow to start, and of those that are left out. Default is the log.
+    /// Sets the callback that is notified of servers that are slow to start, and of those that are left out. Default is
+    /// the log.
     pub fn notices(mut self, notices: McpNotices) -> Self {
         self.notices = Some(notices);
         self
     }
 
-    /// Sets whether the others start without a server that does not, though it is required. Nobody is notified then:
-    /// [`McpServers::failed`] says why. Default is false.
+    /// Sets whether the others start without a server that does not, though it is required. No notice is sent then:
+    /// [`McpServers::failed`] returns the reason. Default is false.
     pub fn go_on_without(mut self, goes_on: bool) -> Self {
         self.goes_on = goes_on;
         self

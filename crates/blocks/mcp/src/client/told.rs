@@ -2,14 +2,14 @@
 
 use crate::{LeftOut, McpError, wire::harmless::shown};
 
-/// How many tools are named one by one: a journal holds it with every answer of a model.
+/// How many tools are named one by one: a journal holds the names with every answer of a model.
 const MOST: usize = 16;
 /// The most characters of a name or a reason.
 const MAX_CHARS: usize = 250;
-/// The most characters of why a server did not start.
+/// The most characters of the reason why a server did not start.
 const MAX_ERROR_CHARS: usize = 500;
 
-/// A sentence for each of the first, and one for the rest.
+/// Returns a sentence for each of the first tools, and one for the rest.
 pub(crate) fn told(server: &str, left_out: &[LeftOut]) -> Vec<String> {
     let named = left_out.iter().take(MOST).map(|LeftOut { name, reason }| {
         let (name, reason) = (shown(name, MAX_CHARS), shown(reason, MAX_CHARS));
@@ -26,7 +26,7 @@ pub(crate) fn told(server: &str, left_out: &[LeftOut]) -> Vec<String> {
     told
 }
 
-/// A sentence for a server that did not start.
+/// Returns a sentence for a server that did not start.
 pub(crate) fn failed(server: &str, error: &McpError) -> String {
     let reason = shown(&error.to_string(), MAX_ERROR_CHARS);
     format!("the tools of the MCP server {server} are left out: {reason}")

@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use crate::{McpClient, McpError, McpServerSpec, wire::answer::notice};
 
-/// A tool of an MCP server. What its server says of its effects is believed: see
-/// [`ToolDefinition::effects`].
+/// A tool of an MCP server. What its server states about its effects is believed: see [`ToolDefinition::effects`].
 ///
-/// The server checks the arguments. Its refusals reach the model. Of an answer that is not what MCP prescribes, the
+/// The server checks the arguments. Its rejections reach the model. Of an answer that is not what MCP prescribes, the
 /// model reads what can be read; where that is nothing, it reads that the call may have taken effect. A server that
 /// cannot be reached is [`ToolError::Unavailable`], one that was lost in the middle of a call
 /// [`ToolError::AnswerLost`].
@@ -81,7 +80,7 @@ impl ToolDyn for McpTool {
                 None => self.client.call_tool_in(&self.own_name, input, ctx).await,
             };
             match answer {
-                // The call was made: it has not failed, and is not made again because nobody can read its answer.
+                // The call was made: it has not failed, and is not made again because its answer cannot be read.
                 Err(McpError::Protocol { reason, .. }) => Ok(ToolOutput::text(notice(&reason))),
                 answer => answer.map_err(ToolError::from),
             }

@@ -15,14 +15,14 @@ use crate::McpClient;
 /// How long the end waits for a look that is under way.
 const LAST_LOOK: Duration = Duration::from_secs(5);
 
-/// Who looks after the servers. Dropping it ends that at once.
+/// The task that looks after the servers. Dropping it ends the task at once.
 pub(crate) struct Watch {
     task: JoinHandle<()>,
     ending: CancellationToken,
 }
 
 impl Watch {
-    /// Looks at each of them this often.
+    /// Starts the task that looks at each of the servers this often.
     pub(crate) fn over(clients: Vec<McpClient>, every: Duration) -> Self {
         let ending = CancellationToken::new();
         let looks = clients.into_iter().map({

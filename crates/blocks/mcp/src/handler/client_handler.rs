@@ -11,10 +11,10 @@ use crate::McpError;
 
 /// Answers what servers ask of their client.
 ///
-/// Every method has a default that offers nothing, and a server is told at the start what is offered. A server
-/// may ask for a model's or a person's answer only while it works on a request of this side, a tool call for
-/// example, and at most 20 times for each. The answer ends with that work: it is dropped when nothing is under
-/// way any more. However long an answer takes, the tool's own timeout has to be longer.
+/// Every method has a default that offers nothing, and a server learns at the start what is offered. A server may ask
+/// for a model's or a person's answer only while it works on a request of this side, a tool call for example, and at
+/// most 20 times for each. The answer ends with that work: it is dropped when nothing is under way any more. However
+/// long an answer takes, the tool's own timeout has to be longer.
 ///
 /// A server that speaks the version of 2026-07-28 asks the person otherwise: its call comes back as a form, to be
 /// made again with the answers (see `McpClient::call_tool_in`). The handler is asked for the person only where no
@@ -46,17 +46,17 @@ use crate::McpError;
 /// }
 /// ```
 pub trait McpClientHandler: WasmCompatSend + WasmCompatSync {
-    /// Whether servers may ask for a model's answer. Default is false.
+    /// Returns whether servers may ask for a model's answer. Default is false.
     fn offers_sampling(&self) -> bool {
         false
     }
 
-    /// A server wants a model's answer: show it to a person first, as it may hold anything. Dropped when the
-    /// server takes its request back.
+    /// Answers a server that wants a model's answer: show the request to a person first, as it may hold anything.
+    /// Dropped when the server takes its request back.
     ///
     /// # Errors
     ///
-    /// Whatever the server is to be told. Default is [`McpError::NotOffered`].
+    /// What the server is to be sent as an error. Default is [`McpError::NotOffered`].
     fn handle_sampling_request(
         &self,
         request: SamplingRequest,
@@ -65,16 +65,16 @@ pub trait McpClientHandler: WasmCompatSend + WasmCompatSync {
         Box::pin(async { Err(McpError::NotOffered("sampling")) })
     }
 
-    /// Whether servers may ask a person. Default is false.
+    /// Returns whether servers may ask a person. Default is false.
     fn offers_elicitation(&self) -> bool {
         false
     }
 
-    /// A server wants to know something of the person. Dropped when the server takes its request back.
+    /// Answers a server that wants to know something of the person. Dropped when the server takes its request back.
     ///
     /// # Errors
     ///
-    /// Whatever the server is to be told. Default is [`McpError::NotOffered`].
+    /// What the server is to be sent as an error. Default is [`McpError::NotOffered`].
     fn handle_elicitation_request(
         &self,
         request: ElicitationRequest,
@@ -83,8 +83,8 @@ pub trait McpClientHandler: WasmCompatSend + WasmCompatSync {
         Box::pin(async { Err(McpError::NotOffered("elicitation")) })
     }
 
-    /// The folders that servers may work in. Default is none, and then servers are not told that there could
-    /// be some.
+    /// Returns the folders that servers may work in. Default is no folders, and then servers do not learn that there
+    /// could be some.
     fn roots(&self) -> Vec<McpRoot> {
         Vec::new()
     }

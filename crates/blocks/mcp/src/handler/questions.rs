@@ -27,7 +27,7 @@ struct Inner {
 pub(crate) struct Work(Questions);
 
 impl Questions {
-    /// The work that this request is, if it is any: a server that lists its tools has nothing to ask.
+    /// Returns the work that this request is, if it is any: a server that lists its tools has nothing to ask.
     pub(crate) fn work(&self, request: &ClientRequest) -> Option<Work> {
         let is_work = matches!(
             request,
@@ -45,7 +45,7 @@ impl Questions {
         Work(self.clone())
     }
 
-    /// The server asks. Nobody needs the answer any more when the token is cancelled.
+    /// Counts a question of the server. The answer is no longer needed when the token is cancelled.
     pub(crate) fn ask(&self) -> Result<CancellationToken, McpError> {
         let mut inner = self.lock();
         if inner.under_way == 0 {

@@ -40,7 +40,7 @@ pub(crate) struct Side {
     pub(crate) questions: Questions,
 }
 
-/// Who wants to know of which request's progress.
+/// The reporters of progress, by the request whose progress they report.
 #[derive(Clone, Default)]
 pub(crate) struct Routes(Arc<Mutex<HashMap<ProgressToken, Arc<dyn ProgressReporter>>>>);
 
@@ -155,7 +155,7 @@ impl ClientHandler for Side {
 }
 
 impl Side {
-    /// The answer to what the server asks, unless it takes that back or nobody needs it any more.
+    /// Returns the answer to what the server asks, unless the server takes that back or the answer is no longer needed.
     async fn unless_over<T>(
         &self,
         context: &RequestContext<RoleClient>,

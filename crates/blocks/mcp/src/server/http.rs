@@ -104,7 +104,7 @@ async fn serve_until(
         StreamableHttpServerConfig::default().with_cancellation_token(stop.child_token());
     server.check_address(address)?;
     if !address.ip().is_loopback() {
-        // Who has the token is no web page that was led here by a false name.
+        // A client that has the token is no web page that was led here by a false name.
         config = config.disable_allowed_hosts();
     }
     let config = config
@@ -174,7 +174,7 @@ async fn answer(
     Ok(service.handle(request).await)
 }
 
-/// Whether this is the token. How long it takes to say so does not tell how much of it is right.
+/// Returns whether this is the token. The time that the comparison takes does not reveal how much of it is right.
 fn is_bearer(header: Option<&HeaderValue>, token: &str) -> bool {
     let given = header
         .and_then(|value| value.to_str().ok())

@@ -28,8 +28,8 @@ const PROGRESS_CAPACITY: usize = 16;
 
 /// Offers the tools of a registry to MCP clients, through the registry's middleware. Cheap to clone.
 ///
-/// Each call gets a context with the progress reporter and the cancellation of its client. What a tool refuses
-/// or fails at is a result with `isError`, so that a model reads it.
+/// Each call gets a context with the progress reporter and the cancellation of its client. If a tool rejects a call or
+/// fails, the result has `isError`, so that a model reads it.
 ///
 /// # Examples
 ///
@@ -93,7 +93,7 @@ pub struct McpServer {
 }
 
 impl McpServer {
-    /// A server of these tools.
+    /// Makes a server of these tools.
     #[must_use]
     pub fn new(registry: ToolRegistry) -> Self {
         Self {
@@ -113,22 +113,22 @@ impl McpServer {
         self
     }
 
-    /// Sets the name that clients are told. Default is `neuron`.
+    /// Sets the name that clients see. Default is `neuron`.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Sets what clients are told about the use of the tools. Default is nothing.
+    /// Sets the instructions for the use of the tools that clients receive. Default is nothing.
     #[must_use]
     pub fn instructions(mut self, text: &str) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Sets the bearer token that clients over HTTP must send. Default is none, and then only loopback
-    /// addresses are served.
+    /// Sets the bearer token that clients over HTTP must send. Default is no token, and then only loopback addresses
+    /// are served.
     #[must_use]
     pub fn token(mut self, token: &str) -> Self {
         self.token = Some(token.into());
@@ -243,7 +243,7 @@ impl ServerHandler for McpServer {
             () = context.ct.cancelled() => Err(ToolError::Cancelled),
         };
         let output = match output {
-            // Whoever opens a ticket for it is no client of this server.
+            // A client of this server cannot open a ticket for it.
             Ok(output) if output.pending.is_some() => {
                 ToolOutput::error("the call waits for what MCP clients are not asked for here")
             }

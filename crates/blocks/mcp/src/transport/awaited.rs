@@ -21,12 +21,12 @@ pub(crate) struct Awaited(Arc<Mutex<Requests>>);
 #[derive(Debug, Default)]
 struct Requests {
     open: BTreeMap<i64, Asked>,
-    /// Those that nobody waits for any more, and that may be answered late.
+    /// The requests whose answers are no longer needed, and that may be answered late.
     given_up: BTreeSet<i64>,
-    /// The ids of those that were made, and the largest that is not kept any more.
+    /// The ids of the requests that were made, and the largest that is not kept any more.
     made: BTreeSet<i64>,
     forgotten: Option<i64>,
-    /// How many notices were sent since the last answer. Some servers refuse those.
+    /// How many notices were sent since the last answer. Some servers reject notices.
     notices: usize,
 }
 
@@ -44,7 +44,7 @@ impl Requests {
 }
 
 impl Awaited {
-    /// A message is sent: a request is awaited from now on, and one that is cancelled is not any more.
+    /// Notes that a message is sent: a request is awaited from now on, and one that is cancelled is not any more.
     pub(crate) fn sends(&self, message: &ClientJsonRpcMessage) {
         match message {
             ClientJsonRpcMessage::Request(request) => {
@@ -77,7 +77,7 @@ impl Awaited {
         }
     }
 
-    /// A request is answered, or will not be.
+    /// Notes that a request is answered, or will not be.
     pub(crate) fn ends(&self, id: &RequestId) {
         if let Some(id) = number(id) {
             let mut requests = self.lock();
@@ -88,7 +88,7 @@ impl Awaited {
         }
     }
 
-    /// The request that an answer is to, by the id that the answer has.
+    /// Returns the request that an answer is to, by the id that the answer has.
     pub(crate) fn find(&self, id: &RequestId) -> Option<(RequestId, Asked)> {
         self.find_number(number(id)?)
     }
@@ -98,9 +98,10 @@ impl Awaited {
         self.find_number(number_of(id)?)
     }
 
-    /// The request that an answer is to whose id no request has: the only one that any answer can be to. There is none where
-    /// several are unanswered, given up or not; where a request had the id, of which this is a late or a second answer; and
-    /// where a notice was sent since the last answer that this, a refusal, may be to.
+    /// Returns the request that an answer is to whose id no request has: the only one that any answer can be to.
+    /// Returns `None` where several are unanswered, given up or not; where a request had the id, so that this is a late
+    /// or a second answer to it; and where this is a rejection that may be to a notice that was sent since the last
+    /// answer.
     pub(crate) fn only(&self, id: Option<i64>, is_refusal: bool) -> Option<(RequestId, Asked)> {
         let mut requests = self.lock();
         if id.is_some_and(|id| requests.was_made(id)) {

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug)]
 pub(super) struct EventSize {
     most: usize,
-    /// Of the lines that are over and are kept until the event is.
+    /// The bytes of the lines that are over and are kept until the event is.
     kept: usize,
     line: usize,
     is_comment: bool,
@@ -24,12 +24,12 @@ impl EventSize {
         }
     }
 
-    /// Takes what comes next. Whether no event is too large with it.
+    /// Takes what comes next. Returns whether the event is still not too large.
     pub(super) fn takes(&mut self, chunk: &[u8]) -> bool {
         chunk.iter().all(|byte| self.takes_byte(*byte))
     }
 
-    /// What is said of an event that is too large.
+    /// Returns what is said of an event that is too large.
     pub(super) fn error(&self) -> io::Error {
         io::Error::other(format!("an event has more than {} bytes", self.most))
     }

@@ -36,13 +36,14 @@ use crate::{
     },
 };
 
-/// How much of a server's error is told.
+/// How much of a server's error is shown.
 const MAX_REASON_CHARS: usize = 500;
 /// The most bytes of an event of a stream where nothing else is said.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The client of the SDK's transport, and an answer for whoever waits where a server's refusal does not say whom it answers:
-/// servers on the official TypeScript SDK refuse so what belongs to a session that they do not know.
+/// The client of the SDK's transport. It also answers a waiting request where a server's rejection does not name the
+/// request that it answers: servers on the official TypeScript SDK reject like this what belongs to a session that they
+/// do not know.
 ///
 /// All streams of a connection together bring at most [`MAX_UNASKED`] messages in a row that answer nothing.
 #[derive(Clone)]
@@ -65,7 +66,8 @@ impl HttpClient {
         }
     }
 
-    /// A server that broke the protocol is asked nothing more, also not to go on where it broke off.
+    /// Returns the client, unless the server broke the protocol: such a server is asked nothing more, also not to
+    /// continue where it broke off.
     fn usable(&self) -> Result<&reqwest::Client, Failure> {
         match self.fault.protocol() {
             Some(reason) => Err(StreamableHttpError::UnexpectedServerResponse(reason.into())),
@@ -94,7 +96,8 @@ impl HttpClient {
         until_over.boxed()
     }
 
-    /// The events of the answer to a request. One that ends without the answer, and cannot be taken up again, says so.
+    /// Returns the events of the answer to a request. A stream that ends without the answer, and cannot be taken up
+    /// again, reports that.
     fn answering(&self, events: Events, id: RequestId) -> Events {
         let is_settled = Arc::new(AtomicBool::new(false));
         let settles = Arc::clone(&is_settled);
@@ -147,7 +150,7 @@ impl HttpClient {
         Sse { data, ..event }
     }
 
-    /// What came back for a message. A request has its answer then, or never gets one.
+    /// Takes what came back for a message. A request has its answer then, or never gets one.
     fn received(
         &self,
         answer: Result<StreamableHttpPostResponse, Failure>,
@@ -316,7 +319,7 @@ impl StreamableHttpClient for HttpClient {
     }
 }
 
-/// Whether the data of an event answers something.
+/// Returns whether the data of an event answers something.
 pub(crate) fn is_answer(data: &str) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -333,8 +336,8 @@ pub(crate) fn is_answer(data: &str) -> bool {
     )
 }
 
-/// An answer to the [newer question](newer_question) where a server refuses it in a way of its own: it is an older one, and can be
-/// asked in the older way. What the SDK takes for such a refusal already is none of these.
+/// Reads an answer to the [newer question](newer_question) where a server rejects it in a way of its own: it is an
+/// older one, and can be asked in the older way. Rejections that the SDK recognises itself are not handled here.
 fn answered(
     answer: Result<StreamableHttpPostResponse, Failure>,
     question: Option<RequestId>,
@@ -371,7 +374,7 @@ fn addressed(
                 return Err(StreamableHttpError::SessionExpired);
             }
             let text = secrets.shown(message, MAX_REASON_CHARS);
-            // Nobody waits for an answer to a notice, and what comes next says whether the server can be used.
+            // No request waits for an answer to a notice, and what comes next shows whether the server can be used.
             if sent.request.is_none() {
                 debug!(reason = text, "a server refuses a notice");
                 return Ok(StreamableHttpPostResponse::Accepted);
@@ -405,7 +408,7 @@ fn addressed_to(
                 None => unreadable(asked, id, asked.unfit(), &text, secrets),
             }
         }
-        // A server that could not read the request says so with an id of its own.
+        // A server that could not read the request reports that with an id of its own.
         ServerJsonRpcMessage::Error(error)
             if error
                 .id

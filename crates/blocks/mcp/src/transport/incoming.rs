@@ -26,12 +26,13 @@ pub(crate) enum Incoming {
     Noise,
 }
 
-/// What is said of an answer whose id no request had.
+/// The text for an answer whose id no request had.
 const ANOTHER_ID: &str = "it is the answer to a request that was not made";
 
-/// Reads a line, or the data of an event. What answers an awaited request is a message in any case. It answers the request of
-/// its id, or else the only one that there is: where it has no id that is its answer, and with an id that no request had it
-/// ends the wait and nothing more is known. An error under a strange id does not say that a call had no effect.
+/// Reads a line, or the data of an event. What answers an awaited request is a message in any case. It answers the
+/// request of its id, or else the only one that is awaited: without an id it is that request's answer, and with an id
+/// that no request had it ends the wait and nothing more is known. An error under a strange id does not say that a call
+/// had no effect.
 pub(crate) fn read(raw: &[u8], awaited: &Awaited, secrets: &Secrets) -> Incoming {
     let text = String::from_utf8_lossy(raw);
     let text = text.trim().trim_start_matches('\u{feff}');
@@ -93,7 +94,7 @@ impl Incoming {
     }
 }
 
-/// Reads a text that is an object. An error if it is no JSON.
+/// Reads a text that is an object. Returns an error if it is no JSON.
 fn understood(text: &str, awaited: &Awaited, secrets: &Secrets) -> serde_json::Result<Incoming> {
     match serde_json::from_str::<ServerJsonRpcMessage>(text) {
         Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
@@ -256,7 +257,7 @@ fn refusal(error: &Value) -> ErrorData {
     ErrorData::new(code, message, error.get("data").cloned())
 }
 
-/// What is no JSON, if it is the answer to a request nevertheless.
+/// Returns what is no JSON, if it is the answer to a request nevertheless.
 fn broken(
     text: &str,
     awaited: &Awaited,

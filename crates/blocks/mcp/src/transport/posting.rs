@@ -40,7 +40,7 @@ use crate::{
 
 /// The most bytes of an answer that is no stream.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
-/// The most bytes of a refusal.
+/// The most bytes of a rejection.
 const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 /// How much of an answer that cannot be read is shown.
 const MAX_EXCERPT_CHARS: usize = 256;
@@ -144,7 +144,7 @@ pub(super) fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId
     }
 }
 
-/// What only the protocol sets.
+/// Returns whether only the protocol sets this header.
 fn is_reserved(name: &HeaderName) -> bool {
     let own = [ACCEPT.as_str(), HEADER_SESSION_ID, HEADER_LAST_EVENT_ID];
     let is_version = name
@@ -156,7 +156,7 @@ fn is_reserved(name: &HeaderName) -> bool {
             .any(|own| name.as_str().eq_ignore_ascii_case(own))
 }
 
-/// What the status says alone.
+/// Returns the failure that the status shows alone.
 fn refusal(status: StatusCode, headers: &HeaderMap) -> Option<Failure> {
     let challenge = headers.get(WWW_AUTHENTICATE)?;
     let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
@@ -200,7 +200,7 @@ async fn refused(
         }
         Err(_) => b"<failed to read response body>".to_vec(),
     };
-    // Who may not ask is told by the status.
+    // The status decides whether a client may not ask.
     let is_forbidden = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     if (is_json || newer_question.is_some())
         && !is_forbidden

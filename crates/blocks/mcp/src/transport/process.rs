@@ -35,8 +35,8 @@ impl ServerProcess {
         Ok((Self(process), pipes))
     }
 
-    /// Waits until all that it started has ended, whose input is closed already; asks it to end, and kills what is
-    /// left.
+    /// Waits until all that the server started has ended, whose input is closed already; asks it to end, and kills what
+    /// is left.
     pub(crate) async fn stop(&mut self) {
         self.0.finish(GRACE).await;
     }

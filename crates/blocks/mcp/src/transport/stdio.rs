@@ -130,7 +130,7 @@ impl Transport<RoleClient> for StdioTransport {
                     self.fault.broke_protocol(reason);
                     return None;
                 }
-                // What is whole is an answer, also without the end of its line. What breaks off is none.
+                // What is whole is an answer, also without the end of its line. What breaks off is not an answer.
                 Read::End if is_whole(&self.line) => {}
                 Read::End => return None,
             }
@@ -167,7 +167,7 @@ impl Transport<RoleClient> for StdioTransport {
     }
 }
 
-/// Whether a line is JSON to its end.
+/// Returns whether a line is JSON to its end.
 fn is_whole(line: &[u8]) -> bool {
     !line.trim_ascii().is_empty() && read_json::<IgnoredAny>(line).is_ok()
 }

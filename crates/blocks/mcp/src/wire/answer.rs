@@ -14,8 +14,8 @@ pub(crate) const LOST: ErrorCode = ErrorCode(-31_702);
 /// How much of an answer that cannot be read is shown.
 const MAX_EXCERPT_CHARS: usize = 500;
 
-/// What stands in for an answer that cannot be read: a result that says so for a call, which may have taken effect;
-/// an error for a question. Neither has any of the secrets.
+/// Returns what stands in for an answer that cannot be read: for a call, a result that states this, since the call may
+/// have taken effect; for a question, an error. Neither has any of the secrets.
 pub(crate) fn unreadable(
     asked: Asked,
     id: RequestId,
@@ -39,12 +39,12 @@ pub(crate) fn unreadable(
     ServerJsonRpcMessage::error(ErrorData::new(UNREADABLE, reason, None), Some(id))
 }
 
-/// What stands in for an answer that never comes.
+/// Returns what stands in for an answer that never comes.
 pub(crate) fn lost(id: RequestId, why: &str) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::new(LOST, why.to_owned(), None), Some(id))
 }
 
-/// What the model reads of a call whose answer cannot be read.
+/// Returns what the model reads of a call whose answer cannot be read.
 pub(crate) fn notice(why: &str) -> String {
     format!(
         "The call was made and the server answered, but the answer cannot be read: {why}. The call may have taken \

@@ -1,4 +1,4 @@
-//! What a call keeps while a person fills in a form, and the answers that it goes on with.
+//! What a call keeps while a person fills in a form, and the answers that it continues with.
 
 use std::collections::BTreeMap;
 
@@ -50,8 +50,8 @@ impl Carried {
         }
     }
 
-    /// What the server gets: an answer to everything that it asked. Whoever declined declined all of it; null
-    /// declines one thing, and what has no answer is cancelled.
+    /// Returns what the server gets: an answer to everything that it asked. A person who declined declined all of it;
+    /// null declines one thing, and what has no answer is cancelled.
     pub(crate) fn responses(&self, resumed: &Resumed) -> InputResponses {
         let mut responses = self.answers.clone();
         for (key, kind) in &self.asked {

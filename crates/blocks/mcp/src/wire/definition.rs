@@ -42,7 +42,7 @@ pub(crate) struct Sorted {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// What cannot be read of a server's list.
+/// Returns what cannot be read of a server's list.
 pub(crate) fn omitted(meta: Option<&wire::MetaObject>) -> Vec<LeftOut> {
     let omitted = mend::omitted(meta).into_iter();
     let left_out = omitted.map(|Omitted { name, reason }| LeftOut {
@@ -137,9 +137,9 @@ pub(crate) fn to_wire(definition: ToolDefinition) -> wire::Tool {
     tool
 }
 
-/// The names of the tools that can be used, by the server's own. Where several would have the same one, it is for the
-/// tool that is called so itself, else for the first by its own name; the others have a digest. The order of the list
-/// does not matter.
+/// Returns the names of the tools that can be used, by the server's own. Where several would have the same one, it is
+/// for the tool that is called so itself, else for the first by its own name; the others have a digest. The order of
+/// the list does not matter.
 fn names(prefix: Option<&str>, tools: &[wire::Tool]) -> BTreeMap<String, String> {
     let usable = tools.iter().filter(|tool| problem(tool).is_none());
     let own: BTreeSet<&str> = usable.map(|tool| tool.name.as_ref()).collect();
@@ -159,8 +159,8 @@ fn names(prefix: Option<&str>, tools: &[wire::Tool]) -> BTreeMap<String, String>
     names
 }
 
-/// A name that providers take: `prefix__name`, other characters than letters, digits, `_` and `-` replaced by
-/// `_`. One that would be too long is cut, with a digest to tell it from others.
+/// Returns a name that providers take: `prefix__name`, other characters than letters, digits, `_` and `-` replaced by
+/// `_`. A name that would be too long is cut, with a digest to distinguish it from others.
 fn name(prefix: Option<&str>, own: &str) -> String {
     let name = replaced(prefix, own);
     match name.len() > MAX_NAME {
@@ -195,7 +195,7 @@ fn digested(mut name: String, own: &str) -> String {
     name
 }
 
-/// Why a tool cannot be used.
+/// Returns why a tool cannot be used.
 fn problem(tool: &wire::Tool) -> Option<String> {
     let name = tool.name.as_ref();
     if name.is_empty() {
@@ -229,7 +229,8 @@ fn problem(tool: &wire::Tool) -> Option<String> {
     })
 }
 
-/// Whether an object can be as a schema says. The providers make those of an object out of references and unions.
+/// Returns whether an object can be as a schema says. The providers turn references and unions into a schema of an
+/// object.
 fn can_be_object(schema: JsonObject) -> bool {
     if schema.get("type").and_then(Value::as_str) == Some("object") {
         return true;
@@ -244,7 +245,7 @@ fn can_be_object(schema: JsonObject) -> bool {
         && object_schema(&Value::Object(schema)).is_some()
 }
 
-/// Whether a value is nested no deeper than this.
+/// Returns whether a value is nested no deeper than this.
 pub(crate) fn is_within(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),

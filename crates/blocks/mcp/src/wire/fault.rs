@@ -1,4 +1,4 @@
-//! Why a connection ended, told by whoever saw it to whoever waits for an answer.
+//! Why a connection ended, reported by the part that saw it to the request that waits for an answer.
 
 use std::{
     collections::VecDeque,
@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::wire::secrets::Secrets;
 
-/// How many of a server's last lines on standard error are told.
+/// How many of a server's last lines on standard error are shown.
 const MAX_LINES: usize = 5;
-/// How much of each.
+/// How much of each line is shown.
 const MAX_LINE_CHARS: usize = 300;
 /// How long the last words of a server that has ended may take to arrive.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -35,7 +35,7 @@ struct Inner {
 }
 
 impl Fault {
-    /// Nothing is known yet. What is told of it has none of these secrets.
+    /// Makes a fault that knows nothing yet. What it reports has none of these secrets.
     pub(crate) fn of(secrets: Secrets) -> Self {
         Self {
             secrets,
@@ -43,24 +43,24 @@ impl Fault {
         }
     }
 
-    /// What the server was given to keep secret.
+    /// Returns what the server was given to keep secret.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// Somebody listens to what the server says, and cancels this when there is no more.
+    /// Notes that something reads what the server prints. The reader cancels the returned token when there is no more.
     pub(crate) fn listening(&self) -> CancellationToken {
         let silent = CancellationToken::new();
         self.lock().silent = Some(silent.clone());
         silent
     }
 
-    /// The server did what ends the connection. The first one stays.
+    /// Notes what the server did that ends the connection. The first reason stays.
     pub(crate) fn broke_protocol(&self, reason: impl Into<String>) {
         self.lock().broke_protocol.get_or_insert(reason.into());
     }
 
-    /// The server complained.
+    /// Notes a complaint of the server.
     pub(crate) fn said(&self, line: &str) {
         let line = self.secrets.shown(line, MAX_LINE_CHARS);
         let lines = &mut self.lock().last_lines;
@@ -74,11 +74,11 @@ impl Fault {
         self.lock().broke_protocol.clone()
     }
 
-    /// This reason, with what the server said last.
+    /// Returns this reason, with what the server said last.
     pub(crate) async fn explain(&self, reason: &str) -> String {
         let silent = self.lock().silent.clone();
         if let Some(silent) = silent {
-            // One that goes on talking has said enough.
+            // A server that continues to print has said enough.
             let _ = time::timeout(LAST_WORDS, silent.cancelled()).await;
         }
         let lines = self.lock();

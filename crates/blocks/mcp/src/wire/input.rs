@@ -136,7 +136,7 @@ fn harmless(mut schema: Value) -> Result<Value, String> {
     }
 }
 
-/// Whether a value is clean now. One that is read only is made so.
+/// Returns whether a value is clean now. One that is read only is made so.
 fn clean(value: &mut Value, is_read_only: bool) -> bool {
     match value {
         Value::String(text) if is_read_only => {

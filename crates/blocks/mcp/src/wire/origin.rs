@@ -4,8 +4,8 @@ use neuron_types::{RunOrigin, ToolContext};
 use rmcp::model::{MetaObject, RequestMetaObject};
 use serde_json::{Map, Value, json};
 
-/// What trace the call is a part of, where there is one, and what is known of its run if the server `is_told`: the
-/// request's `_meta`. `None` if there is nothing to say.
+/// Returns the request's `_meta`: the trace that the call is a part of, if there is one, and what is known of its run
+/// if the server `is_told`. `None` if there is nothing to send.
 pub(crate) fn meta(ctx: &ToolContext, is_told: bool) -> Option<RequestMetaObject> {
     let mut meta = Map::new();
     if let Some(origin) = ctx.origin().filter(|_| is_told) {

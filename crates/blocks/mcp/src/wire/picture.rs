@@ -1,4 +1,4 @@
-//! Pictures as the providers of models take them: a conversation with any other is refused from then on.
+//! Pictures as the providers of models take them: a conversation with any other is rejected from then on.
 
 use std::borrow::Cow;
 
@@ -22,8 +22,8 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
 
-/// A picture that a server sent, under the type that its bytes have. What no provider takes is a text that says what it
-/// was, with what it says where it is a text itself.
+/// Returns a picture that a server sent, under the type that its bytes have. What no provider takes becomes a text that
+/// says what it was, with its content where that is a text itself.
 pub(crate) fn picture(claimed: &str, data: String) -> ContentItem {
     let size = data.len();
     if size > MAX_IMAGE_BYTES {
@@ -104,7 +104,7 @@ fn is_text_type(claimed: &str) -> bool {
         )
 }
 
-/// What came as a picture and is a text.
+/// Returns what came as a picture and is a text.
 fn told(what: &str, size: usize, text: &str) -> ContentItem {
     let end = text.floor_char_boundary(MAX_TEXT_BYTES);
     let (kept, rest) = text.split_at_checked(end).unwrap_or((text, ""));

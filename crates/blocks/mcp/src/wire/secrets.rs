@@ -25,7 +25,7 @@ struct Inner {
 }
 
 impl Secrets {
-    /// What a server gets that is reached so.
+    /// Returns the secrets of a server that is reached by this transport.
     pub(crate) fn of(transport: &McpTransport) -> Self {
         let mut addresses = BTreeSet::new();
         let mut values = BTreeSet::new();
@@ -71,7 +71,7 @@ impl Secrets {
             .fold(text, |text, secret| redact(&text, secret))
     }
 
-    /// As [`shown`], without them. Cut last: half a secret is too much of it.
+    /// Returns the text as [`shown`] does, without the secrets. It is cut last: half a secret is too much of it.
     pub(crate) fn shown(&self, text: &str, most: usize) -> String {
         shown(&self.redact(text), most)
     }
@@ -139,7 +139,8 @@ fn in_header(value: &str) -> Vec<String> {
     all
 }
 
-/// Who asks, as the address and the header say that is made of it; what the query holds; and keys in the path.
+/// Returns the parts of an address that are secret: the user and password, also as the header that is made of them;
+/// what the query holds; and keys in the path.
 fn in_address(url: &Url) -> Vec<String> {
     let mut all = Vec::new();
     let password = url.password().unwrap_or_default();
@@ -161,7 +162,7 @@ fn in_address(url: &Url) -> Vec<String> {
 
 /// A part of an address without its escapes.
 fn plain(part: &str) -> String {
-    // A query is read so, but for its blanks and separators.
+    // A query is read like this, except its blanks and separators.
     let escaped = part.replace('+', "%2B").replace('&', "%26");
     let query = format!("={escaped}");
     let Ok(mut url) = Url::parse("http://localhost") else {
@@ -172,7 +173,7 @@ fn plain(part: &str) -> String {
     value.map_or_else(|| part.to_owned(), |(_, value)| value.into_owned())
 }
 
-/// The address as it is reached, with and without who asks: errors of HTTP name it so.
+/// Returns the address as it is reached, with and without the user and password: errors of HTTP name it in both forms.
 fn forms(mut url: Url) -> Vec<String> {
     let mut forms = vec![url.to_string()];
     // Neither fails for an address that has a host.

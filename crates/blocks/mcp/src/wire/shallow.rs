@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-/// How deep a message may be nested. Whoever reads it elsewhere stands deeper, and reads 128 levels in all.
+/// How deep a message may be nested. A reader elsewhere stands deeper, and reads 128 levels in all.
 const DEEPEST: usize = 64;
 
-/// JSON in which what stands deeper is a text that holds the JSON of it: nothing of it is lost, and whatever stands beside
-/// it can be read.
+/// Returns JSON in which what stands deeper is a text that holds the JSON of it: nothing of it is lost, and whatever
+/// stands beside it can be read.
 pub(crate) fn shallow(json: &str) -> Cow<'_, str> {
     let mut out = String::new();
     // Up to where it is copied, and where what is too deep began.

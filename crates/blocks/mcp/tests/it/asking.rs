@@ -60,7 +60,7 @@ async fn connect(mode: &str) -> McpClient {
     McpClient::connect(spec, Ada).await.unwrap()
 }
 
-/// What a server sent back as JSON in its one text.
+/// Returns what a server sent back as JSON in its one text.
 fn json_of(output: &ToolOutput) -> Value {
     assert!(output.pending.is_none(), "{output:?}");
     serde_json::from_str(&text(output)).unwrap()
@@ -103,7 +103,7 @@ async fn a_call_goes_on_with_each_form_that_is_filled_in() {
     let schema = requests[0].schema.as_ref().unwrap();
     assert_eq!(schema["required"], json!(["name"]));
 
-    // Another process may be the one that goes on.
+    // Another process may be the one that continues.
     client.close().await;
     let client = connect("newer").await;
     let registry = ToolRegistry::from_iter(client.discover_tools().await.unwrap());

@@ -35,7 +35,7 @@ fn file(folder: &Path, name: &str) -> Value {
     json!({"path": folder.join(name), "content": "text"})
 }
 
-/// Whether a process has this folder on its command line.
+/// Returns whether a process has this folder on its command line.
 fn is_served(folder: &Path) -> bool {
     let folder = folder.to_str().unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();

@@ -102,7 +102,7 @@ pub(crate) async fn reports_progress_and_stops_when_told(client: &McpClient) {
 
     let (ctx, recorder) = recorder::context();
     let token = ctx.cancellation_token.clone();
-    // Longer than anybody waits for the end of the call.
+    // Longer than any test waits for the end of the call.
     let work = json!({"duration": 3600, "steps": 36000});
     let call = client.call_tool_in(long, work, &ctx);
     let cancel = async {

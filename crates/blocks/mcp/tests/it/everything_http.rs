@@ -43,7 +43,7 @@ async fn a_call_that_the_server_takes_with_it_is_lost_and_not_repeated() {
     let mut server = Everything::start();
     let client = McpClient::connect_http(&server.url()).await.unwrap();
     let (ctx, recorder) = recorder::context();
-    // Longer than anybody waits for the end of the call.
+    // Longer than any test waits for the end of the call.
     let work = json!({"duration": 3600, "steps": 36000});
     let call = client.call_tool_in("trigger-long-running-operation", work, &ctx);
     let kill = async {
@@ -54,7 +54,7 @@ async fn a_call_that_the_server_takes_with_it_is_lost_and_not_repeated() {
     let (outcome, ()) = timeout(patience(), both).await.expect("the call ends");
     assert!(matches!(outcome, Err(McpError::Lost { .. })), "{outcome:?}");
 
-    // Nobody is there now, and that is said.
+    // No server is there now, and that is reported.
     let ping = timeout(patience(), client.ping()).await;
     let error = ping.expect("an answer").unwrap_err();
     assert!(error.is_unavailable(), "{error}");

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::programs::{hostile, text};
 
-/// What calling `evil` comes to, and whether the server can be used afterwards.
+/// Returns the error that calling `evil` ends with, and checks whether the server can be used afterwards.
 async fn evil(mode: &str) -> McpError {
     let spec = hostile(mode).max_message_bytes(1024 * 1024);
     let client = McpClient::connect(spec, ()).await.unwrap();

@@ -99,7 +99,7 @@ async fn fill(mut socket: TcpStream) {
     while socket.write_all(lines.as_bytes()).await.is_ok() {}
 }
 
-/// Whether it is a POST, and what it says.
+/// Returns whether it is a POST, and what it says.
 pub(crate) async fn request(socket: &mut TcpStream) -> Option<(bool, Value)> {
     let mut seen = Vec::new();
     loop {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::programs::{hostile, text};
 
-/// What a server is said beside the arguments of a call.
+/// Returns what a server is said beside the arguments of a call.
 async fn meta(spec: McpServerSpec, ctx: &ToolContext) -> Value {
     let client = McpClient::connect(spec, ()).await.unwrap();
     let output = client.call_tool_in("fine", json!({}), ctx).await.unwrap();

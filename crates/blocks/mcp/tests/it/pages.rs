@@ -1,4 +1,4 @@
-//! Lists of several pages of which only the first ones can be read.
+//! Lists of several pages that can be read only in part: the first ones.
 
 use neuron_mcp::{McpClient, McpServerSpec};
 use neuron_patience::patience;

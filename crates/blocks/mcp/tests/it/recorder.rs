@@ -1,4 +1,4 @@
-//! Keeps the progress that it is told of.
+//! Keeps the progress that is reported to it.
 
 use std::sync::{Arc, Mutex};
 

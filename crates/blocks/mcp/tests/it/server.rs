@@ -20,7 +20,7 @@ struct Waits {
     ended: Arc<Notify>,
 }
 
-/// Tells of its end however it comes.
+/// Notifies of its end however it comes.
 struct Ends(Arc<Notify>);
 
 impl Drop for Ends {

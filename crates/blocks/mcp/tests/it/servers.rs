@@ -29,8 +29,8 @@ const SLOW: Duration = Duration::from_secs(3); // The clock is advanced by it.
 /// More hours than the clock is advanced by in any test.
 const YEAR: Duration = HOUR.saturating_mul(24 * 365);
 
-/// A task that sleeps goes on after all others that need not wait, however short it is.
-const PAUSE: Duration = Duration::from_millis(5); // Lets the other tasks go on.
+/// A task that sleeps continues after all others that need not wait, however short the sleep is.
+const PAUSE: Duration = Duration::from_millis(5); // Lets the other tasks continue.
 
 fn alone(spec: McpServerSpec) -> (McpServerSpec, Arc<dyn McpClientHandler>) {
     (spec, Arc::new(()))
@@ -103,11 +103,11 @@ fn signal(id: u32, signal: Signal) {
 
 /// Lets this time pass at once, for those who have begun to wait for a time.
 async fn pass(time: Duration) {
-    time::sleep(PAUSE).await; // All tasks that can go on do so before.
+    time::sleep(PAUSE).await; // All tasks that can continue do so before.
     time::pause();
     time::advance(time).await;
     time::resume();
-    time::sleep(PAUSE).await; // And those that it was for go on.
+    time::sleep(PAUSE).await; // And the tasks that it was for continue.
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ impl Watched {
         }
     }
 
-    /// What `evil` answers after servers were looked at many times.
+    /// Returns what `evil` answers after servers were looked at many times.
     async fn works(&self) -> String {
         let looked_at = async {
             let gate = Arc::clone(&self.gate);

@@ -11,7 +11,7 @@ pub(crate) fn stubborn(file: &std::path::Path) -> McpServerSpec {
     with_file(hostile("stubborn"), file)
 }
 
-/// The same, told of a file as well.
+/// The same, with a file in its arguments as well.
 pub(crate) fn with_file(mut spec: McpServerSpec, file: &std::path::Path) -> McpServerSpec {
     if let McpTransport::Stdio { args, .. } = &mut spec.transport {
         args.push(file.to_str().unwrap().to_owned());

@@ -28,7 +28,7 @@ struct Case {
     method: String,
     answer: Value,
     outcome: Outcome,
-    /// The transports over which it was seen or makes sense; all if there are none.
+    /// The transports over which it was seen or makes sense; empty for all.
     #[serde(default)]
     over: Vec<String>,
 }

@@ -10,7 +10,7 @@ pub(super) fn fits<T: DeserializeOwned>(value: &Value) -> bool {
     T::deserialize(value).is_ok()
 }
 
-/// Removes those of the fields that are not as told: they are optional.
+/// Removes those of the named fields that the predicate rejects: they are optional.
 pub(super) fn keep_if(fields: &mut Fields, names: &[&str], is_kept: fn(&Value) -> bool) {
     for name in names {
         if fields.get(*name).is_some_and(|value| !is_kept(value)) {

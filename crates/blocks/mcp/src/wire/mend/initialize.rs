@@ -8,8 +8,9 @@ use super::fields::{Fields, fits, text};
 /// The lists that a server may have.
 const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
 
-/// What there is of it. A server without a name is called `unknown`, one of no version speaks the newest that there is a
-/// start for, and of one that does not say what it has, the list of its tools says it. `None` if there is nothing of it.
+/// Returns what can be read of it. A server without a name is called `unknown`, and one without a version speaks the
+/// newest that has a start. If a server does not say what it has, the list of its tools shows it. `None` if nothing can
+/// be read.
 pub(super) fn mend(result: Value) -> Option<Value> {
     let Value::Object(fields) = result else {
         return None;

@@ -16,7 +16,7 @@ pub(crate) struct Omitted {
     pub(crate) reason: String,
 }
 
-/// What was omitted from a list. A server that writes this itself gets no more than odd elements get it.
+/// Returns what was omitted from a list. A server that writes this itself gets no more than odd elements get it.
 pub(crate) fn omitted(meta: Option<&MetaObject>) -> Vec<Omitted> {
     let listed = meta.and_then(|meta| meta.get(OMITTED)?.as_array());
     let listed = listed.into_iter().flatten().take(MAX_OMITTED + 1);
@@ -46,7 +46,7 @@ pub(super) fn tools(result: Value) -> Option<Value> {
         }
         keep_if(tool, &["title", "description"], Value::is_string);
         keep_if(tool, &["outputSchema", "annotations"], Value::is_object);
-        // What says anything odd of its effects says nothing, and is taken for a write.
+        // A tool that states anything odd about its effects states nothing, and is taken for a write.
         if let Some(Value::Object(hints)) = tool.get_mut("annotations") {
             keep_if(hints, &["title"], Value::is_string);
             let flags = [

@@ -42,7 +42,7 @@ impl Asked {
         }
     }
 
-    /// Whether a result is one that answers the request.
+    /// Returns whether a result is one that answers the request.
     pub(crate) fn is_answered_by(self, result: &ServerResult) -> bool {
         matches!(
             (self, result),
@@ -67,7 +67,7 @@ impl Asked {
 }
 
 impl Asked {
-    /// What is wrong with a result of which nothing can be read.
+    /// Returns what is wrong with a result that cannot be read at all.
     pub(crate) fn unfit(self) -> &'static str {
         match self {
             Self::Initialize => "it says none of protocolVersion, capabilities and serverInfo",
@@ -81,7 +81,7 @@ pub(crate) fn mend(asked: Asked, result: Value) -> Option<ServerResult> {
     if let Some(fits) = read(asked, &result) {
         return Some(fits);
     }
-    // The server goes on to ask, or answers in a way that is not known here: nothing of that is an answer.
+    // The server continues to ask, or answers in a way that is not known here: nothing of that is an answer.
     let kind = result.get("resultType").and_then(Value::as_str);
     if kind.is_some_and(|kind| kind != "complete") {
         return Some(ServerResult::CustomResult(CustomResult(result)));
