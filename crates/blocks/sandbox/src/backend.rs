@@ -23,11 +23,11 @@ pub(crate) const NO_BWRAP: &str =
     "there is no program bwrap in a directory of the system, nor one on PATH that is safe to start";
 
 impl Backend {
-    /// The one that is asked for, or else the first that works here. What works is found out once.
+    /// Returns the back end that is asked for, or else the first that works here. What works is found out once.
     ///
     /// # Errors
     ///
-    /// It does not work, or none does; or it needs a helper that this program is not.
+    /// It does not work, or no back end does; or it needs a helper that this program is not.
     pub fn choose(asked: Option<Self>) -> Result<Self, SandboxError> {
         let backend = match asked {
             Some(backend) => {
@@ -52,7 +52,7 @@ impl Backend {
         Ok(backend)
     }
 
-    /// Whether it works on this machine, or why it does not. Found out once.
+    /// Checks whether it works on this machine, or why it does not. Found out once.
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ impl Backend {
     }
 }
 
-/// Starts a command with bubblewrap as all commands are: behind the filter, with which no program gets privileges of its own,
-/// its options by a descriptor, and with the same means of the system.
+/// Starts a command with bubblewrap as all commands are: behind the filter, with which no program gets privileges of
+/// its own, its options by a descriptor, and with the same means of the system.
 fn try_bubblewrap() -> Result<(), String> {
     let bwrap = bwrap().ok_or(NO_BWRAP)?;
     let text = |error: io::Error| error.to_string();

@@ -22,8 +22,8 @@ enum Mount {
     Link(PathBuf),
 }
 
-/// The options of `bwrap` for this plan, and for a command with this environment, which it sets once it has begun. They
-/// hold values that others must not see, and are handed down by a descriptor.
+/// Returns the options of `bwrap` for this plan, and for a command with this environment, which it sets once it has
+/// begun. They hold values that others must not see, and are handed down by a descriptor.
 pub(crate) fn options(plan: &Plan, cwd: &Path, environment: &Environment) -> Vec<OsString> {
     let mut arguments = Arguments::default();
     let namespaces = ["--unshare-pid", "--unshare-ipc", "--die-with-parent"];
@@ -66,8 +66,9 @@ pub(crate) fn options(plan: &Plan, cwd: &Path, environment: &Environment) -> Vec
     arguments.0
 }
 
-/// The arguments of `bwrap` up to the command, where its options are those of a descriptor. Where limits are set, it says by
-/// one which process is in the sandbox, and waits for the other before it starts anything there.
+/// Returns the arguments of `bwrap` up to the command, where its options are those of a descriptor. Where limits are
+/// set, it reports by one descriptor which process is in the sandbox, and waits for the other before it starts anything
+/// there.
 pub(crate) fn arguments(options: i32, limits: Option<Told>) -> Vec<OsString> {
     let mut arguments = Arguments::default();
     arguments.add(["--args", &options.to_string()]);
@@ -79,7 +80,7 @@ pub(crate) fn arguments(options: i32, limits: Option<Told>) -> Vec<OsString> {
     arguments.0
 }
 
-/// What is mounted, each after what it is in.
+/// Returns what is mounted, each after what it is in.
 fn mounts(plan: &Plan) -> BTreeMap<PathBuf, Mount> {
     let mut mounts = BTreeMap::new();
     for path in &plan.read {

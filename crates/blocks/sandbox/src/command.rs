@@ -40,7 +40,7 @@ impl ConfinedCommand {
         temp: Option<Arc<TempDir>>,
     ) -> Self {
         Self {
-            // Who is started by nothing else says so itself.
+            // A program that is started by nothing else reports this itself.
             is_missing: !matches!(means, Means::Alone) && !exists(program, &cwd),
             words: Words {
                 program: program.to_owned(),
@@ -112,8 +112,9 @@ impl ConfinedCommand {
     ///
     /// # Errors
     ///
-    /// What keeps it from being started, such as a program that is not there, or a variable whose name is empty or has a
-    /// `=` in it. One that is there and cannot be reached in the sandbox ends with an exit code other than 0 and says so.
+    /// What keeps it from being started, such as a program that is not there, or a variable whose name is empty or has
+    /// a `=` in it. A program that is there and cannot be reached in the sandbox ends with an exit code other than 0
+    /// and reports that.
     pub fn spawn(self) -> io::Result<Process> {
         if self.is_missing {
             return Err(rustix::io::Errno::NOENT.into());
@@ -134,7 +135,7 @@ impl ConfinedCommand {
     }
 }
 
-/// Whether there is such a program on PATH, or at this path.
+/// Returns whether there is such a program on PATH, or at this path.
 fn exists(program: &OsStr, cwd: &Path) -> bool {
     match program.as_encoded_bytes().contains(&b'/') {
         true => cwd.join(program).exists(),

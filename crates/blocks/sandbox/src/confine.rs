@@ -5,8 +5,8 @@ use crate::sandbox::{Sandbox, SandboxRules};
 /// The demand that a tool's processes reach no more than these rules allow, whatever sandbox the tool has.
 ///
 /// It is a setting of a tool, beside [`Sandbox`]: a tool that takes it does all that a call does in processes which are
-/// confined, or fails. A tool that does something in this process, or has it done elsewhere, does not take it. There is no
-/// demand for [`Sandbox::Off`].
+/// confined, or fails. A tool that does something in this process, or leaves it to another process elsewhere, does not
+/// take it. [`Sandbox::Off`] cannot be demanded.
 ///
 /// ```
 /// use neuron_sandbox::{Confine, Sandbox, SandboxRules};
@@ -42,7 +42,7 @@ impl Confine {
             return asked;
         };
         let backend = self.0.backend.or(own.backend);
-        // What a back end promises is for whoever names one: the rules are compared without it.
+        // What a back end promises matters only to a caller that names one: the rules are compared without it.
         let same_backend = SandboxRules {
             backend: self.0.backend,
             ..own

@@ -77,22 +77,22 @@ impl ConfinementBuilder {
     }
 
     /// Adds variables of this process that commands inherit besides those that are [always
-    /// inherited](crate::is_inherited). Default is none.
+    /// inherited](crate::is_inherited). Default is no further variables.
     pub fn inherit<N: Into<OsString>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.environment.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Sets a directory that is `HOME` for commands and that they may write: `below`, which is relative, in `root`. It is
-    /// made if it is missing. It and the directories between it and `root` are this user's alone: of those that are there
-    /// others lose their access, and one that is a symbolic link or somebody else's is an error. `root` itself is as it is.
-    /// Default is the home directory, of which they see nothing.
+    /// Sets a directory that is `HOME` for commands and that they may write: `below`, which is relative, in `root`. It
+    /// is made if it is missing. It and the directories between it and `root` are this user's alone: of those that
+    /// exist others lose their access, and one that is a symbolic link or another user's is an error. `root` itself is
+    /// as it is. Default is the home directory, which is hidden from commands.
     pub fn home(mut self, root: impl Into<PathBuf>, below: impl Into<PathBuf>) -> Self {
         self.home = Some(OwnHome::new(root.into(), below.into()));
         self
     }
 
-    /// The sandbox. Nothing is checked or made yet: see [`Confinement::check`].
+    /// Builds the sandbox. Nothing is checked or made yet: see [`Confinement::check`].
     #[must_use]
     pub fn build(self) -> Confinement {
         let Self {
@@ -123,17 +123,17 @@ impl Confinement {
         }
     }
 
-    /// What it was asked for.
+    /// Returns the sandbox that was asked for.
     #[must_use]
     pub fn sandbox(&self) -> &Sandbox {
         &self.0.sandbox
     }
 
-    /// What confines its commands; `None` if nothing does.
+    /// Returns what confines its commands; `None` if nothing does.
     ///
     /// # Errors
     ///
-    /// Nothing on this machine can.
+    /// Nothing on this machine can confine them.
     pub fn check(&self) -> Result<Option<Backend>, SandboxError> {
         let Some(rules) = self.0.sandbox.rules() else {
             return Ok(None);
@@ -141,7 +141,7 @@ impl Confinement {
         Backend::choose(rules.backend).map(Some)
     }
 
-    /// What it is, in a few words: `workspace (bubblewrap)`, `off`.
+    /// Returns what it is, in a few words: `workspace (bubblewrap)`, `off`.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Confinement {
         })
     }
 
-    /// A command to be started in this directory. A relative program is looked for on PATH.
+    /// Returns a command to be started in this directory. A relative program is looked for on PATH.
     ///
     /// It gets no input, and its outputs are those of this process, unless others are set.
     ///

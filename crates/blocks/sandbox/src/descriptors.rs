@@ -14,7 +14,7 @@ use command_fds::CommandFdExt as _;
 /// The first that is neither input nor output.
 const FIRST: i32 = 3;
 
-/// Has all descriptors of this process but input, outputs and these close in the programs that it starts.
+/// Makes all descriptors of this process but input, outputs and these close in the programs that it starts.
 pub(crate) fn hand_down_only(kept: &[i32]) {
     set_fds_cloexec_threadsafe(FIRST, kept);
 }

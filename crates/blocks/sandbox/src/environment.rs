@@ -54,8 +54,8 @@ const NAMES: &[&str] = &[
     "DEBIAN_FRONTEND",
 ];
 
-/// Whether commands inherit a variable of this name: a short list of where things are and how text is shown, `LC_*`
-/// among them. Keys, addresses of engines and agents' sockets are not on it, whatever their names.
+/// Returns whether commands inherit a variable of this name: a short list of where things are and how text is shown,
+/// `LC_*` among them. Keys, addresses of engines and agents' sockets are not on it, whatever their names.
 #[must_use]
 pub fn is_inherited(name: &OsStr) -> bool {
     name.to_str()

@@ -14,13 +14,13 @@ const X32: i64 = 0x4000_0000;
 /// What kind of socket, without the flags beside it.
 const KIND: u64 = 0xf;
 
-/// What a filter refuses, with EPERM.
+/// What a filter rejects, with EPERM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filter {
     /// Sockets, but for connected pairs; the user's keyring; what types into the terminal.
     Closed,
-    /// The same, with sockets of the network. Those of this machine's services, such as `ssh-agent` and D-Bus, stay refused:
-    /// they have no ports, and start programs and sign for whoever connects.
+    /// The same, with sockets of the network. Those of this machine's services, such as `ssh-agent` and D-Bus, stay
+    /// rejected: they have no ports, and start programs and sign for any process that connects.
     Open,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Filter {
 pub(crate) enum Shared {
     /// The sandbox's.
     Own,
-    /// The user's: they are refused.
+    /// The user's: they are rejected.
     Users,
 }
 

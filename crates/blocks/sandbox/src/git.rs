@@ -27,8 +27,8 @@ const TREE_PARTS: &[&str] = &["commondir", "gitdir", "config.worktree"];
 /// What `commondir` says where a repository's settings are in its own directory, as they are without that file.
 const HERE: &str = ".\n";
 
-/// Whether a path is one of those parts or in one: of a directory `.git`, or of one that is a repository itself, whatever
-/// its name is. `.git` itself is one too.
+/// Returns whether a path is one of those parts or in one: of a directory `.git`, or of one that is a repository
+/// itself, whatever its name is. `.git` itself is one too.
 pub(crate) fn is_part(path: &Path) -> bool {
     let mut after = path
         .components()
@@ -51,8 +51,9 @@ fn is_repository(directory: &Path) -> bool {
     directory.join("HEAD").is_file() && directory.join("objects").is_dir()
 }
 
-/// The parts of a working tree's own `.git`, whether they exist or not. Makes the directory of hooks and the file
-/// `commondir`, which leads Git to other settings and hooks, where there is none, so that nobody else does.
+/// Returns the parts of a working tree's own `.git`, whether they exist or not. Makes the directory of hooks and the
+/// file `commondir`, which leads Git to other settings and hooks, where they are missing, so that no command makes
+/// them.
 pub(crate) fn tree_parts(directory: &Path) -> Vec<PathBuf> {
     let git = directory.join(".git");
     if !git.is_dir() {
@@ -68,8 +69,8 @@ pub(crate) fn tree_parts(directory: &Path) -> Vec<PathBuf> {
     PARTS.iter().map(|part| git.join(part)).collect()
 }
 
-/// The parts of a directory that is a repository itself, none if it is not one. Of what belongs to linked working trees only
-/// what leads to programs: Git writes the rest as it works in them.
+/// Returns the parts of a directory that is a repository itself; nothing if it is not one. Of what belongs to linked
+/// working trees only what leads to programs: Git writes the rest as it works in them.
 pub(crate) fn own_parts(directory: &Path) -> Vec<PathBuf> {
     if !is_repository(directory) {
         return Vec::new();

@@ -92,7 +92,7 @@ impl Waiting {
         Ok((waiting, told, [says.into(), waits.into()]))
     }
 
-    /// Sets the limits and has `bwrap` go on, once it was started. One that has failed says so itself.
+    /// Sets the limits and lets `bwrap` continue, once it was started. A `bwrap` that has failed reports that itself.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Waiting {
             // It has failed meanwhile.
             Err(error) if gone(&error) => return Ok(()),
             Err(error) => {
-                // Before it sees that nobody is there to wait for. It may have ended.
+                // Before it sees that the process that it waits for is gone. It may have ended.
                 let _ = kill_process(process, Signal::KILL);
                 let said = format!("cannot limit the command: {error}");
                 return Err(io::Error::new(error.kind(), said));

@@ -1,6 +1,6 @@
-//! What the programs that confine are told. It is neither on their command lines, which everybody reads, nor in their
-//! environments, which the loader and the system's library obey before anything confines: it is in memory, of which they
-//! inherit a descriptor.
+//! The orders for the programs that confine. An order is neither on their command lines, which everybody reads, nor in
+//! their environments, which the loader and the system's library obey before anything confines: it is in memory, and
+//! they inherit a descriptor of it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -73,8 +73,8 @@ impl Order {
     }
 }
 
-/// A descriptor of memory that holds these words, each with a zero byte after it, and that nobody changes any more. It is
-/// closed in programs that are started, unless it is handed down.
+/// Returns a descriptor of memory that holds these words, each with a zero byte after it, and that no process changes
+/// any more. It is closed in programs that are started, unless it is handed down.
 ///
 /// # Errors
 ///

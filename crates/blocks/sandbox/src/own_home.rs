@@ -1,4 +1,4 @@
-//! A home directory of programs that is kept for them, where nobody else leaves anything.
+//! A home directory of programs that is kept for them, where no other user leaves anything.
 
 use std::{
     fs::{self, File, Permissions},
@@ -36,7 +36,7 @@ impl OwnHome {
         self.root.join(&self.below)
     }
 
-    /// Makes it where it is missing, and sees to it that it is this user's alone.
+    /// Makes it where it is missing, and ensures that it is this user's alone.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ fn directory() -> fs::DirBuilder {
     builder
 }
 
-/// Sees to it that a directory is this user's alone. What is above it is already, so that nobody else exchanges it.
+/// Ensures that a directory is this user's alone. What is above it is already, so that no other user exchanges it.
 fn keep(path: &Path) -> Result<(), SandboxError> {
     let found = fs::symlink_metadata(path).map_err(failed(path))?;
     let what = match found.file_type() {

@@ -25,7 +25,8 @@ const SYSTEM: &[&str] = &[
     "/home/linuxbrew/.linuxbrew",
 ];
 
-/// Of the system, what only whoever administers it may know. A process that may not read it need not be kept from it.
+/// The parts of the system that only its administrator may read. A process that may not read them need not be kept from
+/// them.
 const SECRETS: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",
@@ -58,7 +59,7 @@ struct Toolchain {
     at: &'static str,
     /// What of it is read, all if nothing is named.
     parts: &'static [&'static str],
-    /// Whether somebody works in the rest, which is hidden otherwise wherever the directory is.
+    /// Whether a person works in the rest, which is hidden otherwise wherever the directory is.
     shared: bool,
 }
 
@@ -157,7 +158,7 @@ pub(crate) struct Places {
     pub(crate) read: Vec<PathBuf>,
     /// Credentials among them.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Directories of toolchains of which only what is read by itself is read, wherever they are. Real paths.
+    /// Directories of toolchains in which only what is read by itself is read, wherever they are. Real paths.
     pub(crate) closed: Vec<PathBuf>,
     /// Where it is recorded what a person trusts, as the environment names it, whether it is there or not.
     pub(crate) records: Option<PathBuf>,
@@ -182,7 +183,8 @@ impl Places {
         })
     }
 
-    /// Those that are read, but for those that are found only through links in these directories, which commands write.
+    /// Returns the places that are read, except those that are found only through links in these directories, which
+    /// commands write.
     pub(crate) fn unless_led_by(&self, write: &[PathBuf]) -> Vec<PathBuf> {
         let safe = |path: &&PathBuf| {
             let mut ways = self.ways.iter().filter(|way| way.real == **path);
@@ -290,7 +292,7 @@ impl Places {
         }
     }
 
-    /// Has nothing of a directory read but what is added by itself.
+    /// Closes a directory: only what is added by itself is read in it.
     fn close(&mut self, path: &Path) {
         let holds_home = |real: &PathBuf| {
             self.home

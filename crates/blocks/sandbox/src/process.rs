@@ -114,7 +114,7 @@ impl Process {
         time::timeout(grace, ended).await.is_ok()
     }
 
-    /// Whether a process is left that was there when they were asked to end.
+    /// Returns whether a process is left that was there when they were asked to end.
     fn some_left(&self) -> bool {
         match (self.backend, self.leader) {
             (_, None) => false,

@@ -18,14 +18,14 @@ const SYSTEM: &[&str] = &[
     "/run/wrappers/bin",
 ];
 
-/// Where `bwrap` is. Found once.
+/// Returns where `bwrap` is. Found once.
 pub(crate) fn bwrap() -> Option<&'static PathBuf> {
     static BWRAP: OnceLock<Option<PathBuf>> = OnceLock::new();
     BWRAP.get_or_init(|| find("bwrap")).as_ref()
 }
 
-/// The real path of a program: in a directory of the system, or else in one on PATH that nobody but root and this user
-/// changes, and that is not in the working directory of this process.
+/// Returns the real path of a program: in a directory of the system, or else in one on PATH that only root and this
+/// user change, and that is not in the working directory of this process.
 fn find(name: &str) -> Option<PathBuf> {
     let system = SYSTEM.iter().map(Path::new);
     let mut system = system.filter_map(|directory| file_in(directory, name));
@@ -56,7 +56,7 @@ fn on_path(directory: &Path, name: &str, here: &Path) -> Option<PathBuf> {
     safe.then_some(real)
 }
 
-/// Whether nobody but root and this user changes it.
+/// Returns whether only root and this user change it.
 fn is_ours(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| {
         let owner = found.uid();

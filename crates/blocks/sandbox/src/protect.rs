@@ -69,8 +69,8 @@ pub(crate) fn make_journal(cwd: &Path) {
     });
 }
 
-/// Makes the directory of what a person trusts, if it is to be in a directory that may be written, so that no command makes
-/// one. Its parents are whose it is alone, as those that are made with the first record.
+/// Makes the directory of what a person trusts, if it is to be in a directory that may be written, so that no command
+/// makes one. Its parents are its owner's alone, as those that are made with the first record.
 pub(crate) fn make_records(root: &Path, records: &Path) {
     if below(root, records).is_some() {
         make_missing(records, |path| {
@@ -89,7 +89,7 @@ pub(crate) fn make_missing(path: &Path, make: impl FnOnce(&Path) -> io::Result<(
     }
 }
 
-/// Where a protected path is, below this root: `None` if it does not exist or is elsewhere.
+/// Returns where a protected path is, below this root: `None` if it does not exist or is elsewhere.
 ///
 /// # Errors
 ///

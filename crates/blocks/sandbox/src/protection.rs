@@ -12,12 +12,13 @@ use crate::{
 /// What tools that work in one directory leave alone: what commands are kept from by a sandbox, and what file tools look
 /// up before they open a path, whether a sandbox confines commands or not.
 ///
-/// Hidden are `.neuron`, what neuron keeps of a person (homes of runs, records of what is trusted), credentials, of the home directory what begins with a dot,
-/// and of directories of toolchains what a toolchain does not need. Not changed are `neuron.toml`, the parts of Git's
-/// directories that name programs to run, and at the top of the home directory what is not there. Both hold for what a
-/// [`Protected`] adds, too. What the working directory is in, and what the sandbox's rules name, is not hidden for that.
+/// Hidden are `.neuron`, what neuron keeps of a person (homes of runs, records of what is trusted), credentials, of the
+/// home directory what begins with a dot, and of directories of toolchains what a toolchain does not need.
+/// `neuron.toml`, the parts of Git's directories that name programs to run, and at the top of the home directory what
+/// is not there are kept from being changed. Both apply to what a [`Protected`] adds, too. What the working directory
+/// is in, and what the sandbox's rules name, is not hidden for that.
 ///
-/// It is a look at the machine as it is made: make one for each call.
+/// It reflects the machine as it is when the value is made: make one for each call.
 ///
 /// # Examples
 ///
@@ -33,7 +34,7 @@ use crate::{
 pub struct Protection {
     hidden: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
-    /// Directories of which nothing is shown but what is granted by itself.
+    /// Directories in which only what is granted by itself is shown.
     closed: Vec<PathBuf>,
     home: Option<PathBuf>,
     /// The home directory is only a part of what may be used: then all its entries are closed.
@@ -106,7 +107,7 @@ impl Protection {
         }
     }
 
-    /// Whether what is at this real path, or would be, may not be read.
+    /// Returns whether what is at this real path, or would be, may not be read.
     #[must_use]
     pub fn hides(&self, path: &Path) -> bool {
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
@@ -116,7 +117,8 @@ impl Protection {
                 .is_some_and(|entry| self.closes(&entry, path))
     }
 
-    /// Whether what is at this real path, or would be, may not be changed: nothing that is [hidden](Self::hides) may.
+    /// Returns whether what is at this real path, or would be, may not be changed: nothing that is
+    /// [hidden](Self::hides) may.
     #[must_use]
     pub fn keeps(&self, path: &Path) -> bool {
         self.hides(path)
@@ -125,7 +127,7 @@ impl Protection {
             || self.keeps_home(path)
     }
 
-    /// What is closed in these directories, as it is there now. What is granted in it is granted by itself.
+    /// Returns what is closed in these directories, as it is there now. What is granted in it is granted by itself.
     pub(crate) fn closed_in(&self, roots: &[&Path]) -> Vec<PathBuf> {
         let used = |path: &Path| roots.iter().any(|root| path.starts_with(root));
         let closed = self.closed.iter().filter(|path| used(path)).cloned();
@@ -141,7 +143,7 @@ impl Protection {
             .collect()
     }
 
-    /// The home directory, where it is somebody's own.
+    /// Returns the home directory, if it is a person's own.
     pub(crate) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
@@ -152,7 +154,8 @@ impl Protection {
         entries.filter(|path| !self.keeps(path)).collect()
     }
 
-    /// Where it is recorded what a person trusts, if nothing else keeps commands from making that: the home directory does.
+    /// Returns where it is recorded what a person trusts, if nothing else keeps commands from making that: the home
+    /// directory does.
     pub(crate) fn records(&self) -> Option<&Path> {
         self.records
             .as_deref()
@@ -164,7 +167,7 @@ impl Protection {
         self.programs.iter()
     }
 
-    /// Whether a directory that is closed closes this path.
+    /// Returns whether a directory that is closed closes this path.
     fn closes(&self, closed: &Path, path: &Path) -> bool {
         let opens = |root: &PathBuf| root.starts_with(closed) && path.starts_with(root);
         path.starts_with(closed) && !self.granted.iter().any(opens)
@@ -212,23 +215,23 @@ impl Protection {
 }
 
 impl Protected {
-    /// Whether a tool that works in `cwd` may not write there, in the default sandbox. `path` is a real path. For many paths
-    /// make one [`Protection`].
+    /// Returns whether a tool that works in `cwd` may not write there, in the default sandbox. `path` is a real path.
+    /// For many paths make one [`Protection`].
     #[must_use]
     pub fn refuses_write(&self, cwd: &Path, path: &Path) -> bool {
         Protection::new(self, cwd, &Sandbox::Workspace).keeps(path)
     }
 
-    /// Whether a tool that works in `cwd` may not read there, in the default sandbox. `path` is a real path. For many paths
-    /// make one [`Protection`].
+    /// Returns whether a tool that works in `cwd` may not read there, in the default sandbox. `path` is a real path.
+    /// For many paths make one [`Protection`].
     #[must_use]
     pub fn refuses_read(&self, cwd: &Path, path: &Path) -> bool {
         Protection::new(self, cwd, &Sandbox::Workspace).hides(path)
     }
 }
 
-/// Where it is recorded what a person trusts, unless a tool is to work in it: the real path, or the one through links where
-/// commands that write these directories could put others in their place.
+/// Returns where it is recorded what a person trusts, unless a tool is to work in it: the real path, or the one through
+/// links where commands that write these directories could put others in their place.
 fn records(places: &Places, cwd: &Path, write: &[PathBuf]) -> Option<PathBuf> {
     let named = places.records.as_deref()?;
     let real = named.ancestors().find_map(|there| {
@@ -243,14 +246,15 @@ fn records(places: &Places, cwd: &Path, write: &[PathBuf]) -> Option<PathBuf> {
     (!cwd.starts_with(&path)).then_some(path)
 }
 
-/// What is in a directory, but for links.
+/// Returns what is in a directory, but for links.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     entries.map(|entry| entry.path())
 }
 
-/// Where links lead within the home directory whose names begin with a dot: they stand for what would be closed there.
+/// Returns where links lead within the home directory whose names begin with a dot: they stand for what would be closed
+/// there.
 fn linked(home: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(home).into_iter().flatten().flatten();
     let links = entries.filter(|entry| {

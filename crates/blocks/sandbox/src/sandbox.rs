@@ -42,8 +42,8 @@ pub enum Sandbox {
 #[non_exhaustive]
 pub struct SandboxRules {
     /// Further files and directories that can be read: absolute, beginning with `~/`, or relative to the working
-    /// directory. Default is none. One that does not exist is left out, and one that commands could lead elsewhere with
-    /// a symbolic link is an error.
+    /// directory. Default is no further ones. A path that does not exist is left out, and one that commands could lead
+    /// elsewhere with a symbolic link is an error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<PathBuf>,
     /// What can be written, spelled as for `read`. Default is the working directory (`["."]`).
@@ -141,7 +141,7 @@ impl Sandbox {
         }
     }
 
-    /// Whether nothing is confined.
+    /// Returns whether nothing is confined.
     #[must_use]
     pub fn is_off(&self) -> bool {
         *self == Self::Off

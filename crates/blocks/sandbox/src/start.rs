@@ -49,12 +49,12 @@ pub(crate) enum Means {
 }
 
 impl Means {
-    /// Has a command started by a thread that lives on. `starts` is handed what is to be started, without input and
+    /// Starts a command from a thread that lives on. `starts` is handed what is to be started, without input and
     /// outputs.
     ///
     /// # Errors
     ///
-    /// Those of `starts`; a variable has a name or a value that none can have.
+    /// Those of `starts`; a variable has a name or a value that is not allowed.
     pub(crate) fn start<T: Send + 'static>(
         self,
         words: &Words,
@@ -80,7 +80,7 @@ impl Means {
         }
     }
 
-    /// Whether a helper closes the descriptors that are not the command's.
+    /// Returns whether a helper closes the descriptors that are not the command's.
     fn closes(&self) -> bool {
         match self {
             Self::Alone => false,
@@ -89,7 +89,7 @@ impl Means {
         }
     }
 
-    /// What is to be started, and what waits for its limits then.
+    /// Returns what is to be started, and what waits for its limits then.
     fn command(&self, words: &Words) -> io::Result<(Command, Option<Waiting>)> {
         let Words {
             program,

@@ -23,7 +23,8 @@ pub(crate) const WORD: &str = "--neuron-sandbox-tie";
 /// The exit code when nothing was started, as shells have it.
 const NOT_STARTED: i32 = 126;
 
-/// What is done: the process that it is tied to, and the descriptors that the command inherits besides input and outputs.
+/// Returns what is done: the process that it is tied to, and the descriptors that the command inherits besides input
+/// and outputs.
 pub(crate) fn task(kept: &[i32]) -> String {
     let parent = getpid().as_raw_nonzero().get();
     let words = [parent].into_iter().chain(kept.iter().copied());

@@ -11,9 +11,9 @@ impl Sandbox {
     /// Returns what in it may let commands do more than another sandbox does: one of its keys, or `sandbox` where it is off
     /// and the other is not. `None` if it is certain that they do no more here.
     ///
-    /// Paths are compared as they are written, since a link may lead from one that is inside another to anywhere: each has
-    /// to be one of the other's. A means that confines is another one if it is named here and not there, but for bubblewrap,
-    /// which is taken first.
+    /// Paths are compared as they are written, since a link may lead from one that is inside another to anywhere: each
+    /// has to be one of the other's. A back end counts as another one if it is named here and not there, except
+    /// bubblewrap, which is taken first.
     ///
     /// ```
     /// use neuron_sandbox::Sandbox;
@@ -52,7 +52,7 @@ impl SandboxRules {
         paths.iter().map(|path| plain(path)).collect()
     }
 
-    /// What is read: the working directory is, whatever they say, and so is what is written.
+    /// Returns what is read: the working directory is, whatever the rules say, and so is what is written.
     fn shown(&self) -> Vec<PathBuf> {
         let read = self.read.iter().map(|path| plain(path));
         let shown = read.chain([PathBuf::new()]);
@@ -65,12 +65,12 @@ impl SandboxRules {
     }
 }
 
-/// Whether all of these are among the first ones.
+/// Returns whether all of these are among the first ones.
 fn holds(paths: &[PathBuf], others: &[PathBuf]) -> bool {
     others.iter().all(|path| paths.contains(path))
 }
 
-/// Whether a limit, if there is one, is above another.
+/// Returns whether a limit, if there is one, is above another.
 fn is_above(limit: Option<u64>, most: Option<u64>) -> bool {
     match (limit, most) {
         (_, None) => false,

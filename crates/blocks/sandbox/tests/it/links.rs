@@ -95,7 +95,7 @@ fn a_hard_link_that_was_there_before_is_written_through() {
         let store = place.home().join("store");
         fs::write(&store, "mine").unwrap();
         fs::hard_link(&store, place.work().join("linked")).unwrap();
-        // The book says so; a command makes no such link itself.
+        // The book states this; a command makes no such link itself.
         place.run("echo x > linked").ok();
         assert_eq!(fs::read_to_string(&store).unwrap(), "x\n");
         place.run("ln ../store again").fails();

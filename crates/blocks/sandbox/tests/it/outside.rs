@@ -31,7 +31,7 @@ fn a_service_of_this_machine_is_not_reached() {
 #[test]
 fn no_socket_of_this_machine_is_reached() {
     for place in places() {
-        // One in the working directory too: whoever listens may be anybody.
+        // One in the working directory too: the process that listens may be any.
         for path in [
             place.home().join("agent.sock"),
             place.work().join("agent.sock"),

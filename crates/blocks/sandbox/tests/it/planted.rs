@@ -41,8 +41,8 @@ fn libraries_of(program: &str) -> Vec<(String, PathBuf)> {
     named.filter(|(name, _)| !own(name)).collect()
 }
 
-/// Puts libraries into `staged` under the names of those that bwrap, prlimit and the helper load. Each does what the real
-/// one does, of which there is a copy beside it, and says when it is loaded.
+/// Puts libraries into `staged` under the names of those that bwrap, prlimit and the helper load. Each does what the
+/// real one does, with a copy of it beside it, and reports when it is loaded.
 fn stage(place: &Place) {
     let staged = place.work().join("staged");
     fs::create_dir(&staged).unwrap();

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::place::{PROBE, Place, eventually, places};
 
 /// Leaves three processes behind that never end: in the background, in a session of its own, and twice removed. Each
-/// has the pipe `held` open as long as it lives, and waits for what nobody writes to it.
+/// has the pipe `held` open as long as it lives, and waits for what is never written to it.
 const LEAVE: &str = "exec 9<> held
 stay() { trap '' TERM HUP INT; echo $1 >> alive; while :; do read -r _ <&9; done; }
 export -f stay
@@ -28,7 +28,7 @@ until grep -qs a alive && grep -qs b alive && grep -qs c alive; do
 done
 echo left";
 
-/// Waits for what nobody writes, once `LEAVE` was run.
+/// Waits for what is never written, once `LEAVE` was run.
 const WAIT: &str = "read -r _ <&9";
 
 /// A pipe that the processes of a place have open.
@@ -45,9 +45,9 @@ impl Held {
         Self(pipe)
     }
 
-    /// Whether no process has it open: all that had it have ended.
+    /// Returns whether no process has it open: all that had it have ended.
     fn is_free(&self) -> bool {
-        // There is nothing to read while somebody could write, and the end once nobody could.
+        // There is nothing to read while a writer is left, and the end after the last one.
         (&self.0).read(&mut [0]).is_ok_and(|count| count == 0)
     }
 
@@ -134,7 +134,7 @@ async fn all_processes_end_when_it_is_dropped() {
 async fn a_command_that_is_stopped_has_time_to_tidy_up() {
     for place in places() {
         let mut command = confinement(&place).command("bash", &place.work()).unwrap();
-        let script = "trap 'echo tidy > tidied; exit' TERM; echo > ready; sleep 86400 & wait"; // Nobody waits it out.
+        let script = "trap 'echo tidy > tidied; exit' TERM; echo > ready; sleep 86400 & wait"; // No test waits it out.
         command.args(["-c", script]);
         let mut process = command.spawn().unwrap();
         ready(&place).await;

@@ -150,8 +150,8 @@ fn what_the_book_lists_of_the_system_is_read_and_nothing_beside_it() {
     }
 }
 
-/// Whether no file can be read in the directory: Landlock tells names under what is granted in parts, and bubblewrap has
-/// directories on the way to what is read.
+/// Returns whether no file can be read in the directory: Landlock reveals names under what is granted in parts, and
+/// bubblewrap has directories on the way to what is read.
 fn holds_only_names(place: &Place, path: &Path) -> bool {
     let script = format!(
         "find {} -xdev -maxdepth 2 -type f -exec head -qc 1 {{}} + 2>/dev/null",
