@@ -138,7 +138,7 @@ impl ApproverKey {
         self.data.fingerprint(HashAlg::Sha256).to_string()
     }
 
-    /// Whether the private key is in hardware that has to be touched for each signature (FIDO: `sk-…`).
+    /// Returns whether the private key is in hardware that has to be touched for each signature (FIDO: `sk-…`).
     #[must_use]
     pub fn is_hardware(&self) -> bool {
         matches!(

@@ -36,8 +36,8 @@ pub struct Verified {
     pub key: String,
 }
 
-/// Those who may decide, by name, with their public keys and groups. None are there unless somebody added them; then
-/// decisions are taken unsigned.
+/// Those who may decide, by name, with their public keys and groups. Empty unless approvers were added; then decisions
+/// are taken unsigned.
 ///
 /// ```
 /// use neuron_approvers::{ApproverEntry, Approvers};
@@ -78,8 +78,8 @@ impl Approvers {
     ///
     /// # Errors
     ///
-    /// [`ApproversError`]: a name that is none, is there already or is that of a group, no key, or one that cannot be
-    /// used or that somebody has already.
+    /// [`ApproversError`]: a name that is not valid, is there already or is that of a group, no key, or one that cannot
+    /// be used or that an approver has already.
     pub fn add(&mut self, entry: ApproverEntry) -> Result<(), ApproversError> {
         let ApproverEntry { name, keys, groups } = entry;
         check_name("approver", &name)?;
@@ -122,7 +122,7 @@ impl Approvers {
         Ok(())
     }
 
-    /// Whether there are none: then decisions are taken as they come, and marked as not verified.
+    /// Returns whether no approvers are configured; decisions are then accepted unverified.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
@@ -133,20 +133,21 @@ impl Approvers {
         self.groups.keys().map(String::as_str)
     }
 
-    /// Returns the groups of an approver, sorted. None if there is no such approver.
+    /// Returns the groups of an approver, sorted. Empty if there is no such approver.
     pub fn groups_of(&self, name: &str) -> impl Iterator<Item = &str> {
         let groups = self.groups.get(name).into_iter().flatten();
         groups.map(String::as_str)
     }
 
-    /// Whether the approver is in the group.
+    /// Returns whether the approver is in the group.
     #[must_use]
     pub fn in_group(&self, name: &str, group: &str) -> bool {
         let groups = self.groups.get(name);
         groups.is_some_and(|groups| groups.contains(group))
     }
 
-    /// Whether a rule that says `from` means this approver: `from` is a name or a group, and `None` is everybody.
+    /// Returns whether a rule that says `from` means this approver: `from` is a name or a group, and `None` is
+    /// everybody.
     #[must_use]
     pub fn may_decide(&self, name: &str, from: Option<&str>) -> bool {
         self.groups.contains_key(name)
@@ -171,11 +172,11 @@ impl Approvers {
         self.owners.get(key).map(String::as_str)
     }
 
-    /// Verifies that an approver signed this statement. `signature` is an armored SSHSIG, over SHA-512 or SHA-256; an empty
-    /// text is none.
+    /// Verifies that an approver signed this statement. `signature` is an armored SSHSIG, over SHA-512 or SHA-256; an
+    /// empty text is no signature.
     ///
-    /// Pure: neither a clock nor a file is looked at. Whether the approver may decide this ticket is another question:
-    /// [`Approvers::may_decide`].
+    /// Pure: neither a clock nor a file is looked at. This does not check whether the approver may decide this ticket:
+    /// see [`Approvers::may_decide`].
     ///
     /// # Errors
     ///

@@ -70,7 +70,7 @@ impl ApproversError {
         }
     }
 
-    /// Whether it is about the name of a group.
+    /// Returns whether it is about the name of a group.
     #[must_use]
     pub fn is_about_group(&self) -> bool {
         matches!(

@@ -10,7 +10,7 @@ use crate::{
     ApproverEntry, ApproverKey, Approvers, DecisionContent, Statement, signature::Signature,
 };
 
-/// The key of an approver whose secret nobody has: no signature verifies as theirs.
+/// The key of an approver whose secret is not known: no signature verifies as theirs.
 const ADA: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBSeRTuNXmTstnCFvz6ch7aFtSIO6zkgGP517exF9et0";
 
@@ -126,7 +126,7 @@ fn check_request(request: &VerifyRequest) {
     }
 }
 
-/// What is signed is the canonical form of itself, and names everything.
+/// Checks that what is signed is the canonical form of itself, and names everything.
 fn check_statement(statement: &Statement) {
     let bytes = statement.canonical();
     let value = serde_json::from_slice::<Value>(&bytes).unwrap_or_default();
@@ -149,7 +149,7 @@ fn check_statement(statement: &Statement) {
     }
 }
 
-/// A value of null is none.
+/// Removes a value of null, which counts as no value.
 fn without_null(content: &DecisionContent) -> DecisionContent {
     let mut content = content.clone();
     content.args = content.args.filter(|value| !value.is_null());

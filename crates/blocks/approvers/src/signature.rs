@@ -11,7 +11,7 @@ const MAX_ARMOR: usize = 8 * 1024;
 /// What follows the signature of a hardware key: a byte of flags and four of a counter.
 const HARDWARE_TRAILER: usize = 5;
 
-/// The flag that says that somebody touched it.
+/// The flag that marks that a person touched the key.
 const USER_PRESENT: u8 = 0x01;
 
 /// With what the message is hashed before it is signed. Others are taken too: SHA-256.
@@ -30,7 +30,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// Reads the armor. `None` in the error where it is too long.
+    /// Reads the armor. The error is `None` if the armor is too long.
     pub(crate) fn read(armor: &str) -> Result<Self, Option<ssh_key::Error>> {
         let armor = armor.trim();
         if armor.len() > MAX_ARMOR {
@@ -45,7 +45,7 @@ impl Signature {
         Ok(Self { sshsig })
     }
 
-    /// Whether it was made for our namespace.
+    /// Returns whether it was made for our namespace.
     pub(crate) fn is_ours(&self) -> bool {
         self.sshsig.namespace() == NAMESPACE
     }
@@ -82,7 +82,7 @@ impl Signature {
     }
 }
 
-/// What a key is given to sign for a message.
+/// Returns what a key is given to sign for a message.
 pub(crate) fn to_sign(message: &[u8]) -> Result<Vec<u8>, ssh_key::Error> {
     SshSig::signed_data(NAMESPACE, HASH, message)
 }

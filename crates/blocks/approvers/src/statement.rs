@@ -47,7 +47,7 @@ fn is_absent(value: &Option<Value>) -> bool {
 
 /// A decision and everything that it is about. A signature over it holds for this ticket of this run only.
 ///
-/// Whoever verifies makes it of what the run itself knows (place, run, nonce, ticket, digest, definition) and of what the
+/// A verifier makes it of what the run itself knows (place, run, nonce, ticket, digest, definition) and of what the
 /// decision brought along (content, time).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {

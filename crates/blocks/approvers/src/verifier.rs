@@ -6,8 +6,8 @@ use neuron_types::{
 
 use crate::{approvers::Approvers, statement::Statement, verify_error::VerifyError};
 
-/// With approvers a decision is taken if one of them signed it who may decide the ticket; without any, every decision is, as
-/// unverified.
+/// With approvers a decision is taken if an approver who may decide the ticket signed it; without any, every decision
+/// is taken, as unverified.
 impl VerifyDecision for Approvers {
     fn verify(&self, place: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
         self.judge(place, request)
@@ -19,8 +19,8 @@ impl VerifyDecision for Approvers {
 }
 
 impl Approvers {
-    /// Says whose a decision is that a run took up, or why it is not taken. Pure: see [`Approvers::verify`]. `place` is where
-    /// the run is; where that is not known, nobody's signature counts.
+    /// Returns whose a decision is that a run took up, or why it is not taken. Pure: see [`Approvers::verify`]. `place`
+    /// is where the run is; if that is not known, no signature counts.
     #[must_use]
     pub fn judge(&self, place: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
         if self.is_empty() {
@@ -39,7 +39,7 @@ impl Approvers {
     ) -> Result<Verification, String> {
         let signature = request.decision.signature.as_deref();
         let signature = signature.filter(|armor| !armor.trim().is_empty());
-        // Said first: the rest is of no use to whoever did not sign.
+        // Reported first: the rest is of no use to a person who did not sign.
         let signature = signature.ok_or_else(|| VerifyError::Unsigned.to_string())?;
         let place =
             place.ok_or("it is not known here where the run is, for which it was signed")?;

@@ -25,7 +25,7 @@ const MAX_IDENTITIES: usize = 2048;
 
 /// Timeout of a list of keys.
 const LIST_TIMEOUT: Duration = Duration::from_secs(15);
-/// Timeout of a signature: somebody may have to find the key and touch it.
+/// Timeout of a signature: a person may have to find the key and touch it.
 const SIGN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A key of an agent.
@@ -49,7 +49,7 @@ impl Agent {
         Ok(Self { stream })
     }
 
-    /// The agent's keys that can be used, in its order.
+    /// Returns the agent's keys that can be used, in its order.
     pub(crate) fn identities(&mut self) -> Result<Vec<Identity>, AgentError> {
         let answer = self.ask(&[REQUEST_IDENTITIES], IDENTITIES_ANSWER, LIST_TIMEOUT)?;
         let mut fields = Fields(&answer);
@@ -71,7 +71,7 @@ impl Agent {
         Ok(identities)
     }
 
-    /// A signature, as the agent gives it, with the key that it names so.
+    /// Returns a signature, as the agent gives it, with the key that the agent names like this.
     pub(crate) fn sign(&mut self, blob: &[u8], data: &[u8]) -> Result<Vec<u8>, AgentError> {
         let mut question = vec![SIGN_REQUEST];
         for field in [blob, data] {

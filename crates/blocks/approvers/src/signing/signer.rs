@@ -56,7 +56,7 @@ impl Signer {
     ///
     /// # Errors
     ///
-    /// [`SignError`], of which none holds anything of the file's content.
+    /// [`SignError`]. No variant holds anything of the file's content.
     pub fn from_key_file(
         path: &Path,
         agent: Option<&Path>,
@@ -110,8 +110,8 @@ impl Signer {
         })
     }
 
-    /// Has the agent at a socket sign, with its first key that is an approver's; where no approvers are known, with its
-    /// first key of a supported type.
+    /// Makes a signer with the agent at a socket, with its first key that is an approver's; where no approvers are
+    /// known, with its first key of a supported type.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Signer {
         })
     }
 
-    /// Has the agent at a socket sign with this key.
+    /// Makes a signer with the agent at a socket and this key.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Signer {
         &self.key
     }
 
-    /// Whether users other than the owner may read the key file, which is worth a warning.
+    /// Returns whether users other than the owner may read the key file, which is worth a warning.
     #[must_use]
     pub const fn others_may_read(&self) -> bool {
         self.others_may_read
@@ -165,7 +165,7 @@ impl Signer {
     /// # Errors
     ///
     /// [`SignError::Agent`], [`SignError::Signature`], and [`SignError::DoesNotHold`] or [`SignError::Untouched`] for a
-    /// signature that nobody would take.
+    /// signature that no verifier would take.
     pub fn sign(&self, statement: &Statement) -> Result<String, SignError> {
         let message = statement.canonical();
         let armor = match &self.with {
@@ -206,7 +206,7 @@ fn read(path: &Path) -> io::Result<(Zeroizing<String>, bool)> {
         return Err(io::Error::other("it is no file of a key"));
     }
     let others_may_read = metadata.permissions().mode() & 0o077 != 0;
-    // Large enough that nothing is left behind where the text grows out of.
+    // Large enough that the text does not grow out of it and leave copies behind.
     let room = usize::try_from(MAX_FILE).unwrap_or_default();
     let mut text = Zeroizing::new(String::with_capacity(room));
     file.take(MAX_FILE).read_to_string(&mut text)?;

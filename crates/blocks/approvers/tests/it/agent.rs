@@ -69,7 +69,7 @@ fn a_public_key_file_names_the_agents_key() {
     assert!(matches!(alone, SignError::NeedsAgent { .. }));
 }
 
-/// What comes of an agent that answers so and hangs up.
+/// Returns what comes of an agent that answers so and hangs up.
 fn answered(answer: &[u8]) -> SignError {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent");

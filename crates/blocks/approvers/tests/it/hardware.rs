@@ -21,7 +21,7 @@ const APPLICATION: &str = "ssh:";
 const TOUCHED: u8 = 1;
 const COUNTER: [u8; 4] = [0, 0, 1, 2];
 
-/// A key in hardware, of which the secret is known here.
+/// A key in hardware whose secret is known here.
 #[derive(Clone)]
 struct Hardware {
     secret: PrivateKey,
@@ -115,7 +115,7 @@ fn field(bytes: &[u8]) -> Vec<u8> {
     [length.to_be_bytes().as_slice(), bytes].concat()
 }
 
-/// What comes of signing with the agent.
+/// Returns what comes of signing with the agent.
 fn signed(key: &Hardware, statement: &Statement) -> Result<String, SignError> {
     let folder = tempfile::tempdir().unwrap();
     let socket: PathBuf = folder.path().join("agent");

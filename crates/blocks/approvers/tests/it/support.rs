@@ -34,7 +34,7 @@ pub(crate) fn statement() -> Statement {
     }
 }
 
-/// A key of which only the number is random.
+/// A key in which only the number is random.
 pub(crate) fn private(seed: u8) -> PrivateKey {
     PrivateKey::from(Ed25519Keypair::from_seed(&[seed; 32]))
 }
