@@ -15,8 +15,8 @@ use crate::{process::Program, scope::Scope, then::Then};
 /// {"verdict": "block", "reason": "not on a Sunday"}
 /// ```
 ///
-/// `tool` is left out where there is none, and `input` anywhere but at calls. A program that ends with another code than 0,
-/// that takes too long, or whose answer is no verdict, has failed.
+/// `tool` is left out where no tool is concerned, and `input` anywhere but at calls. A program that ends with another
+/// code than 0, that takes too long, or whose answer is no verdict, has failed.
 #[derive(Debug, Clone)]
 pub struct CommandGuard {
     name: String,
@@ -59,7 +59,7 @@ impl CommandGuard {
         self
     }
 
-    /// Has pass what it could not say anything about.
+    /// Passes what it could not say anything about.
     #[must_use]
     pub fn passing_on_failure(mut self) -> Self {
         self.on_failure = None;

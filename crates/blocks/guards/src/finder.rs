@@ -28,7 +28,7 @@ pub(crate) enum Finder {
 
 /// What was found.
 pub(crate) struct Found {
-    /// Why it is not to go on.
+    /// Why it is not passed on.
     pub(crate) reason: String,
     /// Where it is, in order; nothing where it is the whole.
     pub(crate) parts: Vec<Range<usize>>,
@@ -68,9 +68,9 @@ impl Finder {
         }
     }
 
-    /// The text with this in the place of everything that is found, and of what is found only then: what is left may come
-    /// together to something else that is looked for. A text that never gets clean is replaced as a whole, and one in whose
-    /// replacement itself something is found is looked at once.
+    /// Returns the text with `by` in the place of everything that is found, and of what is found only then: what is
+    /// left may join to something else that is looked for. A text that never gets clean is replaced as a whole, and one
+    /// in whose replacement itself something is found is looked at once.
     pub(crate) fn replaced(&self, found: &Found, text: &str, by: &str) -> String {
         let mut left = found.replaced(text, by);
         if found.parts.is_empty() || self.find(by).is_some() {
@@ -90,7 +90,7 @@ impl Finder {
 }
 
 impl Found {
-    /// What was found in these parts, if there are any.
+    /// Returns what was found in these parts, if there are any.
     fn parts(reason: String, parts: Vec<Range<usize>>) -> Option<Self> {
         let parts = joined(parts);
         (!parts.is_empty()).then_some(Self { reason, parts })

@@ -76,7 +76,7 @@ impl CommandHook {
         self
     }
 
-    /// Has the run go on where it fails.
+    /// Makes the run continue where the program fails.
     #[must_use]
     pub const fn ignoring_failures(mut self) -> Self {
         self.ignores_failures = true;

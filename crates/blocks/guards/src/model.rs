@@ -1,4 +1,4 @@
-//! A guard that has a model judge.
+//! A guard whose verdicts come from a model.
 
 use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::{scope::Scope, then::Then};
 
-/// How many tokens a verdict may have where nobody says otherwise: a few for it, the rest for a model that reasons first.
+/// How many tokens a verdict may have by default: a few for it, the rest for a model that reasons first.
 const MAX_TOKENS: u64 = 2_048;
 
-/// How long a model may take where nobody says otherwise.
+/// How long a model may take by default.
 const AT_MOST: Duration = Duration::from_secs(60);
 
 /// How much of a model's reason is kept, in characters.
@@ -42,7 +42,7 @@ Answer with one JSON object and nothing else: {\"verdict\": VERDICT, \"reason\":
 Where the policy says which of these something is to get, that counts. REASON is one short sentence that says why and repeats \
 nothing secret; it may be empty for \"pass\".";
 
-/// A guard that has a model judge messages and calls by a policy in words.
+/// A guard whose model judges messages and calls by a policy in words.
 ///
 /// The executor of the run makes the call of the model in a step of the guards, so that it is retried, paced, priced and
 /// journaled as other model calls are. Its tokens are those of the run, which puts them aside before.
@@ -71,8 +71,8 @@ impl ModelGuard {
     /// The points at which it can look.
     pub const POINTS: [GuardPoint; 2] = [GuardPoint::Input, GuardPoint::Call];
 
-    /// Returns a guard that looks at messages and calls, and has this model, written `provider/model`, judge them by this
-    /// policy. It blocks where it fails.
+    /// Returns a guard that looks at messages and calls, and asks this model, written `provider/model`, to judge them
+    /// by this policy. It blocks where it fails.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -131,7 +131,7 @@ impl ModelGuard {
         self
     }
 
-    /// Has pass what the model said nothing usable about.
+    /// Passes what the model said nothing usable about.
     #[must_use]
     pub fn passing_on_failure(mut self) -> Self {
         self.on_failure = None;

@@ -9,8 +9,8 @@ use tokio::{
     process::Command,
 };
 
-/// The variables of this process that a program gets, where there are any: what it takes to find programs and to write
-/// words. Keys are none of them.
+/// The variables of this process that a program gets, if they are set: what it takes to find programs and to write
+/// words. No key is among them.
 const INHERITED: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "USER"];
 
 /// How much a program may answer, in bytes.
@@ -33,7 +33,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the program of these words, the first of which is its name. It has 10 seconds.
+    /// Returns the program of these words. The first is its name. It has 10 seconds.
     #[must_use]
     pub fn new(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Program {
         self
     }
 
-    /// How long it may take for an answer.
+    /// Returns how long it may take for an answer.
     pub(crate) const fn most(&self) -> Duration {
         self.timeout
     }
@@ -122,7 +122,7 @@ impl Program {
             if let Some(mut stderr) = stderr {
                 let mut quoted = (&mut stderr).take(MOST_QUOTED);
                 drop(quoted.read_to_end(&mut complaint).await);
-                // The rest is read, so that it does not wait for somebody to.
+                // The rest is read, so that the program does not block on a full pipe.
                 drop(tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await);
             }
         };

@@ -22,7 +22,7 @@ impl Default for Scope {
 }
 
 impl Scope {
-    /// Whether it is of no tool, or of one of the tools.
+    /// Returns whether the subject is of no tool, or of one of the tools.
     pub(crate) fn concerns(&self, subject: &GuardSubject<'_>) -> bool {
         let is_of = |tool: &str| self.tools.is_empty() || self.tools.contains(tool);
         subject.tool.is_none_or(is_of)

@@ -41,7 +41,7 @@ const ANYWHERE: [&str; 8] = [
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|[\s\S]*)",
 ];
 
-/// What finds them all.
+/// Returns what finds them all.
 pub(crate) fn patterns() -> Vec<Regex> {
     let at_edges = AT_EDGES.map(|pattern| format!("{EDGE}(?P<secret>{pattern})"));
     let anywhere = ANYWHERE.map(|pattern| format!("(?P<secret>{pattern})"));
@@ -49,7 +49,7 @@ pub(crate) fn patterns() -> Vec<Regex> {
     patterns.filter_map(|it| Regex::new(it).ok()).collect()
 }
 
-/// Where one of them finds something in a text.
+/// Returns where one of them finds something in a text.
 pub(crate) fn find(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
     let found = pattern.captures_iter(text);
     found

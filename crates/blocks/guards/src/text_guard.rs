@@ -38,7 +38,7 @@ pub struct InvalidPattern {
 #[error("it is no JSON Schema, or refers to other documents")]
 pub struct InvalidSchema;
 
-/// Whether a schema can be read: then something does not fit it that nothing fits.
+/// Returns whether a schema can be read: with `not` of everything added to it, it then rejects a value.
 fn is_readable(schema: &Value) -> bool {
     let Value::Object(fields) = schema else {
         return schema.is_boolean();
@@ -89,8 +89,8 @@ impl TextGuard {
         Self::new(name, Finder::Longer(most)).at([GuardPoint::Input])
     }
 
-    /// Returns a guard that finds addresses whose hosts are none of these, in calls and answers. It blocks. `*.example.com`
-    /// stands for all hosts below `example.com`.
+    /// Returns a guard that finds addresses whose hosts are not among these, in calls and answers. It blocks.
+    /// `*.example.com` stands for all hosts below `example.com`.
     ///
     /// An address is what has a scheme and `://`: a host that is merely named is not found.
     ///
@@ -197,7 +197,7 @@ struct Looked<'a> {
     finder: &'a Finder,
     /// What takes the place of what is found, where it is replaced.
     by: Option<&'a str>,
-    /// Why something is not to go on.
+    /// Why something is not passed on.
     reason: Option<String>,
     /// Whether fields have one name now.
     loses_fields: bool,

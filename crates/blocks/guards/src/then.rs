@@ -5,10 +5,10 @@ use neuron_types::GuardVerdict;
 /// What is done about what a guard found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Then {
-    /// It goes on, with an event.
+    /// It is passed on, with an event.
     Warn,
-    /// This takes the place of each part that was found. What cannot be told from the rest, as with a length or a form, is
-    /// replaced as a whole. A call whose arguments would be no JSON afterwards is blocked.
+    /// This takes the place of each part that was found. What cannot be separated from the rest, as with a length or a
+    /// form, is replaced as a whole. A call whose arguments would be no JSON afterwards is blocked.
     Replace(String),
     /// It goes no further, and the model reads why.
     #[default]
@@ -20,7 +20,7 @@ pub enum Then {
 }
 
 impl Then {
-    /// The verdict about what was found, where `replaced` is the whole with what takes its place.
+    /// Returns the verdict about what was found, where `replaced` is the whole with what takes its place.
     pub(crate) fn verdict(
         &self,
         reason: String,
@@ -36,7 +36,7 @@ impl Then {
         }
     }
 
-    /// The verdict where nothing could be found out: what would be replaced is blocked.
+    /// Returns the verdict where nothing could be found out: what would be replaced is blocked.
     pub(crate) fn failure(&self, reason: String) -> GuardVerdict {
         match self {
             Self::Warn => GuardVerdict::Warn { reason },

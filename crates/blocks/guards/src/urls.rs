@@ -5,7 +5,7 @@ use std::{ops::Range, sync::LazyLock};
 use regex::Regex;
 use url::{Host, Url};
 
-/// How much of the name of a host is told, in characters.
+/// How much of the name of a host is shown, in characters.
 const MOST_TOLD: usize = 100;
 
 /// Marks of a sentence behind an address.
@@ -17,7 +17,8 @@ const MOST_BEGINNING: usize = 40;
 /// How long a host and whatever may be the name of a user before it are at most, in bytes: those of longer ones lead nowhere.
 const MOST_OF_HOST: usize = 300;
 
-/// What an address begins with. Browsers take one slash or backslash for two, and a line break as JSON writes it is none of it.
+/// What an address begins with. Browsers take one slash or backslash for two, and a line break as JSON writes it does
+/// not belong to it.
 static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let special = r"(?:https?|wss?|ftp):[/\\]+";
     let other = r"[a-z][a-z0-9+.-]{0,30}://";
@@ -52,7 +53,7 @@ impl Hosts {
         Ok(Self(patterns.collect::<Result<_, _>>()?))
     }
 
-    /// Where addresses are that lead elsewhere, and why the first does not go on.
+    /// Returns where addresses are that lead elsewhere, and why the first is not passed on.
     pub(crate) fn foreign(&self, text: &str) -> Option<(String, Vec<Range<usize>>)> {
         let Some(beginning) = BEGINNING.as_ref() else {
             let reason = "addresses could not be looked for".to_owned();
@@ -88,7 +89,7 @@ impl Hosts {
         Some((first?, parts))
     }
 
-    /// Why an address does not go on, if it does not.
+    /// Returns why an address is not passed on; `None` if it is.
     fn refused(&self, address: &Address<'_>) -> Option<String> {
         let hosts = address.hosts();
         let refused = hosts.map(|host| match host {
@@ -170,7 +171,7 @@ impl Address<'_> {
         })
     }
 
-    /// Where its host stands, with whatever may be the name of a user.
+    /// Returns where its host stands, with whatever may be the name of a user.
     fn wide(&self) -> &str {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '<' | '>');
         let most = self.rest.char_indices().take(MOST_OF_HOST + 1);
@@ -179,7 +180,7 @@ impl Address<'_> {
         self.rest.get(..end.unwrap_or_default()).unwrap_or_default()
     }
 
-    /// How long it is behind its beginning, without the marks of the sentence behind it.
+    /// Returns how long it is behind its beginning, without the marks of the sentence behind it.
     fn length(&self) -> usize {
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
         let end = match self.wide().rfind('@') {
@@ -194,7 +195,7 @@ impl Address<'_> {
     }
 }
 
-/// Whether an address in a text ends before this.
+/// Returns whether an address in a text ends before this.
 const fn is_end(c: char) -> bool {
     c.is_whitespace()
         || matches!(

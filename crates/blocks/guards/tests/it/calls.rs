@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::said;
 
-/// What a guard says of a call whose arguments are this JSON.
+/// Returns what a guard says of a call whose arguments are this JSON.
 fn of_call(guard: &TextGuard, json: &str) -> GuardVerdict {
     let input: Value = serde_json::from_str(json).unwrap();
     // As executors show it, and as the model wrote it.

@@ -14,7 +14,7 @@ use tokio::{sync::oneshot, time::timeout};
 
 use crate::scripts::Script;
 
-/// What a guard of these lines says of a text, asked as executors ask.
+/// Returns what a guard of these lines says of a text, asked as executors ask.
 async fn asked(lines: &str, text: &str) -> Result<GuardVerdict, String> {
     let script = Script::new(lines);
     ask(&CommandGuard::new("own", script.program()), text).await
@@ -113,7 +113,7 @@ async fn that_end_with_another_code_have_failed_whatever_they_say() {
     let killed = "echo '{\"verdict\":\"pass\"}'\nkill -9 $$";
     let error = asked(killed, "text").await.unwrap_err();
     assert!(error.contains("signal: 9"), "{error}");
-    // Much of a complaint is read, and little told.
+    // Much of a complaint is read, and little shown.
     let long = "yes é | head -c 1000000 >&2\nexit 1";
     let error = asked(long, "text").await.unwrap_err();
     assert!(error.len() < 3_000, "{}", error.len());
@@ -139,7 +139,7 @@ async fn need_not_read_what_they_are_asked() {
         let verdict = asked(lines, &text).await.unwrap();
         assert_eq!(verdict, GuardVerdict::Pass);
     }
-    // One that answers while it reads waits for nobody.
+    // A program that answers while it reads is not waited for.
     let error = asked("exec cat", &text).await.unwrap_err();
     assert!(error.starts_with("its answer is no verdict"));
 }
@@ -195,7 +195,7 @@ async fn find_no_variable_but_those_that_are_named() {
 
 #[tokio::test]
 async fn are_killed_when_nobody_waits_for_them_any_more() {
-    // It tells when it has begun, and holds what it tells it with for as long as it lives.
+    // It signals when it has begun, and keeps the signal's descriptor open for as long as it lives.
     let script = Script::new("exec 3> life\necho begun >&3\nexec tail -f /dev/null");
     let life = script.folder().join("life");
     let made = Command::new("mkfifo").arg(&life).status().unwrap();

@@ -19,7 +19,7 @@ mod urls;
 
 use neuron_types::{Guard, GuardPoint, GuardSubject, GuardVerdict};
 
-/// What a guard says that waits for nothing.
+/// Returns what a guard says that waits for nothing.
 fn said(guard: &impl Guard, subject: GuardSubject<'_>) -> GuardVerdict {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
@@ -27,7 +27,7 @@ fn said(guard: &impl Guard, subject: GuardSubject<'_>) -> GuardVerdict {
     runtime.block_on(guard.check(subject)).unwrap()
 }
 
-/// What it says of a text.
+/// Returns what it says of a text.
 fn of_text(guard: &impl Guard, text: &str) -> GuardVerdict {
     said(guard, GuardSubject::new(GuardPoint::Output, text))
 }

@@ -1,4 +1,4 @@
-//! Guards that have a model judge: what it is asked, and what its words come to.
+//! Guards whose verdicts come from a model: what the model is asked, and the verdicts that its words become.
 
 use neuron_guards::{ModelGuard, Then};
 use neuron_types::{
@@ -30,7 +30,7 @@ fn judged(text: &str) -> String {
     question.messages[0].text()
 }
 
-/// What is between the marks of the block.
+/// Returns what is between the marks of the block.
 fn block(question: &str) -> Value {
     let inner = question.strip_prefix("<judged>\n").unwrap();
     let (inner, _) = inner.split_once("\n</judged>").unwrap();

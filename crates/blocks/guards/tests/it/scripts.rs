@@ -27,7 +27,7 @@ impl Script {
         self.folder.path()
     }
 
-    /// What a file of its folder says.
+    /// Returns what a file of its folder says.
     pub(crate) fn wrote(&self, file: &str) -> String {
         fs::read_to_string(self.folder().join(file)).unwrap()
     }

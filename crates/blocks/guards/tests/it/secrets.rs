@@ -1,4 +1,4 @@
-//! Secrets are made of parts, so that nobody who looks for leaks takes them for some.
+//! Secrets are made of parts, so that no scanner for leaks takes them for some.
 
 use neuron_guards::{TextGuard, Then};
 use neuron_types::{Guard as _, GuardPoint, GuardVerdict};
@@ -153,7 +153,7 @@ fn are_looked_for_in_results_and_answers_and_what_is_done_can_be_said() {
     ] {
         let verdict = of_text(&guard().then(then), secret);
         assert_eq!(verdict, expected);
-        // Why something does not go on is told, what it was is not.
+        // Why something is not passed on is reported, what it was is not.
         assert!(!format!("{verdict:?}").contains(secret.as_str()));
     }
 }
@@ -197,7 +197,7 @@ fn what_only_comes_together_by_a_replacement_is_replaced_too() {
 }
 
 fn ordinary() -> impl Strategy<Value = String> {
-    // No word goes on into a secret, and none has what secrets begin with.
+    // No word continues into a secret, and no word has what secrets begin with.
     "[a-zé日🔑 .,()\n]{0,30}".prop_map(|text| format!(" {text} "))
 }
 

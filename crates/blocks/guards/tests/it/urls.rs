@@ -75,7 +75,7 @@ fn that_lead_elsewhere_are_found() {
         ("ftp://evil.com ws://evil.com", "evil.com"),
         ("javascript://evil.com/%0aalert(1)", "evil.com"),
         ("foo.bar+x-1://evil.com", "evil.com"),
-        // Readers whose addresses go on behind what ends them for others.
+        // Readers whose addresses continue behind what ends them for others.
         ("see https://good.com'@evil.com", "evil.com"),
         ("see https://good.com`@evil.com", "evil.com"),
         ("see https://good.com\"@evil.com", "evil.com"),
@@ -101,7 +101,7 @@ fn that_lead_elsewhere_are_found() {
         ("https://good.com/,https://evil.com", "evil.com"),
         ("https://good.com/?to=https://evil.com", "evil.com"),
         ("x https://good.com\nhttps://evil.com", "evil.com"),
-        // As a whole they are addresses to whoever opens them.
+        // As a whole they are addresses to a reader who opens them.
         ("https:evil.com", "evil.com"),
         (" https://good.com @evil.com", "evil.com"),
         ("ht\ttps://evil.com", "evil.com"),
