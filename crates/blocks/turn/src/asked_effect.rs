@@ -41,7 +41,7 @@ pub(crate) fn effect_of(call: &ToolCall, output: &ToolOutput) -> Option<Effect> 
     Some(lost(message))
 }
 
-/// The first guard that said one of these of a result, which took away what the result has for programs.
+/// Returns the first guard with one of these verdicts on a result, which took away what the result has for programs.
 fn guard_of<'a>(output: &'a ToolOutput, verdicts: &[&str]) -> Option<&'a str> {
     let mut notes = output.guarded.as_deref()?.notes.iter();
     let note = notes.find(|note| verdicts.contains(&note.verdict.as_str()))?;

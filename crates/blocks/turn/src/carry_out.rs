@@ -10,7 +10,7 @@ use crate::Effect;
 pub trait EffectHandler: WasmCompatSend + WasmCompatSync {
     /// Carries an effect out, and returns whether it is one of its kinds.
     ///
-    /// A caller that tries a turn again may hand out the same effect again: nothing names it but what it says.
+    /// A caller that tries a turn again may hand out the same effect again: an effect is named only by its content.
     ///
     /// # Errors
     ///
@@ -35,8 +35,8 @@ impl EffectFailed {
     }
 }
 
-/// Has effects carried out one after the other, each by the first of these handlers that takes it, and returns those that
-/// none takes.
+/// Carries effects out one after the other, each by the first of these handlers that takes it, and returns those that
+/// no handler takes.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use neuron_types::millis;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// What is other in one turn than the turn's defaults say. `None` is the default.
+/// What differs in one turn from the turn's defaults. `None` is the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TurnConfig {

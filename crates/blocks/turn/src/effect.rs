@@ -1,9 +1,9 @@
-//! What a turn wants done by whoever asked.
+//! What a turn wants its caller to do.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a turn wants done by whoever asked for it. The turn itself does none of it.
+/// What a turn wants its caller to do. The turn itself does none of it.
 ///
 /// The model asks for the first five by [effect tools](crate::EffectTool).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub enum Effect {
         /// What it is given: a text, or a value.
         input: Value,
     },
-    /// Another agent is to go on with the conversation.
+    /// Another agent is to continue the conversation.
     Handoff {
         /// The agent.
         agent: String,
@@ -48,7 +48,7 @@ pub enum Effect {
         payload: Value,
     },
     /// The loop noticed something: what was left out of a request, that the conversation was made smaller or could not
-    /// be, that a guard changed a result and an effect is lost with it. Not of the model.
+    /// be, that a guard changed a result and an effect is lost with it. Does not come from the model.
     Log {
         /// How much it matters.
         level: LogLevel,

@@ -11,8 +11,8 @@ use crate::{Effect, effect::FIELD};
 
 /// A tool by which the model asks for an [`Effect`].
 ///
-/// Calling it does nothing: its result says to the model that the effect is asked for, and to the turn which one it is.
-/// It counts as read-only, so no rule about writes asks anybody: whoever carries the effect out decides.
+/// Calling it does nothing: its result states to the model that the effect is asked for, and to the turn which one it
+/// is. It counts as read-only, so no rule about writes asks a person: the caller that carries the effect out decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffectTool {
     /// `write_memory`.
@@ -44,7 +44,7 @@ impl EffectTool {
             .map(|tool| Arc::new(tool) as Arc<dyn ToolDyn>)
     }
 
-    /// Returns the tool of this name; `None` if it is none of these.
+    /// Returns the tool of this name; `None` if no tool has it.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name)
@@ -90,7 +90,7 @@ impl EffectTool {
         }
     }
 
-    /// Its arguments, each with what it is for, and whether it is a text.
+    /// Returns the arguments, each with what it is for, and whether it is a text.
     const fn arguments(self) -> &'static [(&'static str, &'static str, bool)] {
         match self {
             Self::WriteMemory => &[
@@ -167,7 +167,7 @@ impl EffectTool {
         })
     }
 
-    /// Returns what a call with these arguments comes to.
+    /// Returns the result of a call with these arguments.
     fn output(self, input: Value) -> Result<ToolOutput, ToolError> {
         let effect = self.effect(input)?;
         let effect = serde_json::to_value(effect)

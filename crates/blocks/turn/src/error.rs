@@ -89,7 +89,7 @@ impl TurnError {
         }
     }
 
-    /// The error of a run that ended with this, after this failure of a model call or of another step.
+    /// Returns the error of a run that ended with this, after this failure of a model call or of another step.
     pub(crate) fn of_run(error: Option<RunError>, last: Option<(bool, StepFailure)>) -> Self {
         let error = error.unwrap_or_else(|| RunError {
             kind: FailureKind::Internal,
@@ -112,7 +112,7 @@ impl TurnError {
     }
 }
 
-/// Whether only model calls fail so.
+/// Returns whether only model calls fail with this kind.
 const fn is_of_model(kind: FailureKind) -> bool {
     matches!(
         kind,

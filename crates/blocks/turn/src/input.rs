@@ -53,7 +53,7 @@ impl TurnInput {
         self
     }
 
-    /// Sets the conversation that the turn goes on with. Default is a new one.
+    /// Sets the conversation that the turn continues. Default is a new one.
     #[must_use]
     pub fn session(mut self, session: SessionName) -> Self {
         self.session = Some(session);

@@ -1,4 +1,4 @@
-//! What a turn comes to.
+//! The result of a turn.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Effect, ExitReason, ToolCallRecord};
 
-/// What a turn comes to.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TurnOutput {
-    /// The answer that the run came to: the last one of the model, as its provider sent it, unless guards have withheld or
-    /// replaced what it says since, or a tool's result is the answer. It is that text alone then. Without content if there is
-    /// no answer.
+    /// The answer of the run: the last one of the model, as its provider sent it, unless guards have withheld or
+    /// replaced what it says since, or a tool's result is the answer. It is that text alone then. Without content if
+    /// there is no answer.
     pub message: Message,
     /// Why the turn ended.
     pub exit_reason: ExitReason,

@@ -24,7 +24,7 @@ const AFTER_CALLS: u32 = u32::MAX;
 
 /// What is known of a turn whose run goes through a [`Recording`](crate::Recording).
 ///
-/// It is a function of what the run started, observed and emitted, so a replay comes to the same.
+/// It is a function of what the run started, observed and emitted, so a replay leads to the same.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     started_at: DateTime<Utc>,
@@ -95,7 +95,7 @@ impl Record {
                 self.answer = Some((response.message.clone(), stop_reason));
             }
             (Flying::Tool { place, call, since }, Ok(Outcome::Tool(output))) => {
-                // One that waits for something is made again, or is answered by others.
+                // A call that waits for something is made again, or is answered by others.
                 if output.pending.is_some() {
                     return;
                 }
@@ -164,7 +164,7 @@ impl Record {
         self.effects.entry(place).or_default().push(log);
     }
 
-    /// Returns what the turn came to whose run came to this at this time.
+    /// Returns the output of the turn whose run ended like this at this time.
     ///
     /// # Errors
     ///
@@ -214,8 +214,8 @@ impl Record {
     }
 }
 
-/// The answer that a run came to, whose last answer of the model was this one. Guards may have withheld or replaced what that
-/// says, or the result of a tool is the answer: its other blocks are not of the answer then.
+/// Returns the answer of a run whose last answer of the model was this one. Guards may have withheld or replaced what
+/// that says, or the result of a tool is the answer: its other blocks do not belong to the answer then.
 fn answer_of(run: Option<String>, last: Option<Message>) -> Message {
     let text = run.unwrap_or_default();
     match last.filter(|message| message.text() == text) {

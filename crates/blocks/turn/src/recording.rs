@@ -16,7 +16,7 @@ use crate::Record;
 /// A door that passes everything on to another one, and notes what a turn is made of: its calls, its effects, its last
 /// answer.
 ///
-/// A loop that goes through it is none the wiser, so a turn runs on every engine. What is noted is not carried over, so a
+/// A loop that goes through it does not notice, so a turn runs on every engine. What is noted is not carried over, so a
 /// run does not continue as new on it.
 pub struct Recording<D> {
     door: D,
@@ -97,7 +97,7 @@ impl<D: DurableContext> DurableContext for Recording<D> {
         self.door.poll(signals).await
     }
 
-    /// Never: what is noted is not carried over.
+    /// Returns false: what is noted is not carried over.
     fn should_continue_as_new(&self) -> bool {
         false
     }

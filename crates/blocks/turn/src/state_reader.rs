@@ -5,13 +5,13 @@ use std::error::Error;
 use neuron_types::{Conversation, SessionName, WasmBoxedFuture, WasmCompatSend, WasmCompatSync};
 use serde_json::Value;
 
-/// Reads what is kept: conversations, by their sessions, and values, as effects have them written.
+/// Reads what is kept: conversations, by their sessions, and values, as effects write them.
 ///
 /// It reads only. What a turn wants written is among its [effects](crate::TurnOutput::effects), and the caller keeps the
 /// conversation. It is asked before the turn's first step, and it is not journaled: a turn on a durable engine is given
 /// what was said before with its run.
 pub trait StateReader: WasmCompatSend + WasmCompatSync {
-    /// Reads the conversation of a session, oldest message first. One that is not there has no messages.
+    /// Reads the conversation of a session, oldest message first. A session that does not exist has no messages.
     ///
     /// # Errors
     ///
@@ -21,8 +21,8 @@ pub trait StateReader: WasmCompatSend + WasmCompatSync {
         session: &'a SessionName,
     ) -> WasmBoxedFuture<'a, Result<Conversation, StateError>>;
 
-    /// Reads the value under a key of a scope, as [`Effect::WriteMemory`](crate::Effect::WriteMemory) names them; `None` if
-    /// there is none. Default is that there is none.
+    /// Reads the value under a key of a scope, as [`Effect::WriteMemory`](crate::Effect::WriteMemory) names them;
+    /// `None` if there is no value. The default returns `None`.
     ///
     /// # Errors
     ///

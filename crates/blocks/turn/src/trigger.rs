@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What set a turn off. It is for whoever assembles the context; no model is sent it.
+/// What set a turn off. It is for the code that assembles the context; no model is sent it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -6,8 +6,8 @@ use crate::{TurnError, TurnInput, TurnOutput};
 
 /// One exchange with an agent: a message goes in; an answer comes out, and what the agent wants done.
 ///
-/// `neuron::turn::AgentTurn` runs the agent loop. Whoever wants another one implements this trait. It can be stored behind
-/// `dyn`.
+/// `neuron::turn::AgentTurn` runs the agent loop. Implement this trait for another kind of turn. It can be stored
+/// behind `dyn`.
 ///
 /// # Contract
 ///
@@ -22,6 +22,6 @@ pub trait Turn: WasmCompatSend + WasmCompatSync {
     /// # Errors
     ///
     /// [`TurnError`]. A turn that met one of its limits, or that a hook ended, has an output: its
-    /// [`exit_reason`](TurnOutput::exit_reason) says so.
+    /// [`exit_reason`](TurnOutput::exit_reason) states it.
     fn execute(&self, input: TurnInput) -> WasmBoxedFuture<'_, Result<TurnOutput, TurnError>>;
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-/// What a value is in JSON, from which it comes back.
+/// Returns what a value is in JSON, from which it comes back.
 fn written<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> Value {
     let json = serde_json::to_value(value).unwrap();
     assert_eq!(serde_json::from_value::<T>(json.clone()).unwrap(), *value);
