@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     // How long the end may take, and whether all of it happens inside a runtime.
     let mut arguments = env::args().skip(1);
     let timeout = arguments.next().and_then(|millis| millis.parse().ok());
-    let timeout = Duration::from_millis(timeout.unwrap_or(5_000)); // For whoever runs it by hand.
+    let timeout = Duration::from_millis(timeout.unwrap_or(5_000)); // For a run by hand.
     match arguments.next().as_deref() {
         Some("inside") => {
             let runtime = tokio::runtime::Builder::new_current_thread().build();
@@ -47,7 +47,7 @@ fn emit(timeout: Duration) -> ExitCode {
         Some(telemetry) => {
             println!("samples: {}", telemetry.samples(TRACE));
             telemetry.shutdown(timeout);
-            // Nobody complains of what ends late.
+            // What ends late is not complained of.
             turn();
             telemetry.shutdown(timeout);
         }

@@ -15,7 +15,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Returns none yet, of at most so many.
+    /// Returns attributes that are empty yet, and have at most this number.
     pub(crate) fn of_at_most(most: usize) -> Self {
         Self {
             all: Vec::new(),
@@ -24,7 +24,7 @@ impl Attributes {
         }
     }
 
-    /// Sets the attribute of this field. An empty text is none.
+    /// Sets the attribute of this field. An empty text sets nothing.
     pub(crate) fn set(&mut self, field: &'static str, value: Value) {
         if matches!(&value, Value::String(text) if text.as_str().is_empty()) {
             return;

@@ -11,14 +11,14 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Returns that of this process.
+    /// Returns the environment of this process.
     pub(crate) fn of_process() -> Self {
         Self {
             get: |variable| env::var_os(variable),
         }
     }
 
-    /// Returns one that is made up.
+    /// Returns an environment that is made up.
     #[cfg(test)]
     pub(crate) fn made_up(get: fn(&str) -> Option<OsString>) -> Self {
         Self { get }

@@ -1,4 +1,4 @@
-//! What could not be exported, and how often that is said.
+//! What could not be exported, and how often that is reported.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -29,7 +29,7 @@ struct State {
 }
 
 impl Failures {
-    /// Returns none yet, of this signal.
+    /// Returns a count without failures yet, of this signal.
     pub(crate) fn of(signal: &'static str) -> Self {
         Self {
             signal,
@@ -59,7 +59,7 @@ impl Failures {
         Some(std::mem::take(&mut state.unsaid))
     }
 
-    /// Says nothing from now on: whoever ends it all does, once.
+    /// Stops warning from now on: the caller that ends everything warns, once.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.closing = true;

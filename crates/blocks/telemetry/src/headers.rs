@@ -30,7 +30,7 @@ fn header(pair: &str) -> Option<(HeaderName, HeaderValue)> {
     let name = HeaderName::from_bytes(name.trim().as_bytes()).ok()?;
     let value: Vec<u8> = percent_decode_str(value.trim()).collect();
     let mut value = HeaderValue::from_bytes(&value).ok()?;
-    // Whoever prints headers leaves it out.
+    // Code that prints headers leaves it out.
     value.set_sensitive(true);
     Some((name, value))
 }

@@ -1,4 +1,4 @@
-//! What tracing tells.
+//! What tracing emits.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) struct TelemetryLayer {
 }
 
 impl TelemetryLayer {
-    /// Returns a layer that is told of nothing else than what is exported.
+    /// Returns a layer that receives only what is exported.
     pub(crate) fn filtered<S>(
         spans: Option<Arc<Spans>>,
         instruments: Option<Arc<Instruments>>,
@@ -43,7 +43,7 @@ impl TelemetryLayer {
     }
 }
 
-/// What the layer is told of. It is asked once for each place in the code.
+/// What the layer receives. It is asked once for each place in the code.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     spans: bool,

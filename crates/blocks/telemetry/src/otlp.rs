@@ -101,7 +101,7 @@ impl PushMetricExporter for OtlpMetrics {
     }
 }
 
-/// The receiver's own words are left out: it may repeat a key.
+/// Returns the error for what the receiver rejected. The receiver's own words are left out: it may repeat a key.
 fn refused(many: Option<i64>, of_what: &str) -> OTelSdkResult {
     match many {
         Some(many) if many > 0 => Err(OTelSdkError::InternalFailure(format!(

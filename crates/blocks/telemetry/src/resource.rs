@@ -1,4 +1,4 @@
-//! What is told of the process itself.
+//! The attributes of the process itself.
 
 use opentelemetry::{Key, KeyValue};
 use opentelemetry_sdk::{

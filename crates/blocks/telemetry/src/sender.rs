@@ -74,7 +74,7 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<Vec<u8>, String> {
     Ok(answer)
 }
 
-/// What an error says, with its causes, and without the address, which may hold keys.
+/// Returns what an error says, with its causes, and without the address, which may hold keys.
 fn said(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut said = error.to_string();

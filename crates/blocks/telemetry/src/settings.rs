@@ -24,7 +24,7 @@ const SAMPLER_ARG: &str = "OTEL_TRACES_SAMPLER_ARG";
 /// The only protocol that is spoken here.
 const HTTP_PROTOBUF: &str = "http/protobuf";
 
-/// Where a collector listens if nobody says otherwise.
+/// Where a collector listens by default.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 

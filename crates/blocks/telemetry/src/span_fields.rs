@@ -41,7 +41,7 @@ impl<T> Given<T> {
     }
 }
 
-/// What the fields of a span say so far.
+/// The content of the fields of a span so far.
 #[derive(Debug)]
 pub(crate) struct SpanFields {
     /// Its trace.

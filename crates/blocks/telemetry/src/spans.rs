@@ -37,7 +37,7 @@ pub(crate) struct OpenSpan {
     parent_is_remote: bool,
     made: SystemTime,
     fallback_name: &'static str,
-    /// What its fields say so far.
+    /// The content of its fields so far.
     pub(crate) fields: SpanFields,
 }
 
@@ -80,14 +80,14 @@ impl Spans {
         open.then(|| SpanFields::of_at_most(self.attributes))
     }
 
-    /// Returns whether spans of this trace are exported where nobody says so.
+    /// Returns whether spans of this trace are exported where `trace.sampled` is not set.
     pub(crate) fn samples(&self, trace: TraceId) -> bool {
         let kind = SpanKind::Internal;
         let result = self.sampler.should_sample(None, trace, "", &kind, &[], &[]);
         result.decision == SamplingDecision::RecordAndSample
     }
 
-    /// Begins a span. Returns who it is, `None` if it is nobody, and the span itself if it is exported.
+    /// Begins a span. Returns its identity, `None` if it has no identity, and the span itself if it is exported.
     pub(crate) fn begin(
         &self,
         fallback_name: &'static str,
@@ -190,11 +190,11 @@ impl Spans {
 
     /// Waits until what has ended so far was sent, or not.
     pub(crate) fn flush(&self) {
-        // Whether it could be sent is told elsewhere.
+        // Whether it could be sent is reported elsewhere.
         self.processor.force_flush().ok();
     }
 
-    /// Takes no more spans, so that nobody complains of those that end late.
+    /// Takes no more spans, so that those that end late cause no complaint.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! All of it: what is read from the environment, told by tracing, and sent.
+//! All of it: what is read from the environment, emitted by tracing, and sent.
 
 use std::{
     sync::{
@@ -141,8 +141,8 @@ impl Telemetry {
         }
     }
 
-    /// Returns what tells it of spans and measurements. It filters by itself: a filter over all layers keeps from it what
-    /// that filter does not let through.
+    /// Returns the layer that receives spans and measurements. It filters by itself: a filter over all layers keeps
+    /// from it what that filter does not let through.
     #[must_use]
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + 'static + use<S>
     where
@@ -168,7 +168,7 @@ impl Telemetry {
         self.inner.metrics.is_some()
     }
 
-    /// Returns whether the spans of this trace are exported where `trace.sampled` does not say so: 32 hex digits in, and the
+    /// Returns whether the spans of this trace are exported where `trace.sampled` is not set: 32 hex digits in, and the
     /// same answer in each process with the same sampler.
     #[must_use]
     pub fn samples(&self, trace_id: &str) -> bool {
@@ -230,7 +230,7 @@ impl Telemetry {
             let provider = metrics.provider.clone();
             started &= spawn("neuron-end-metrics", move || drop(provider.shutdown()));
         }
-        // Without a thread nobody ends what is waited for.
+        // Without a thread what is waited for never ends.
         let until = if started { until } else { now };
         let wrong: Vec<String> = signals
             .iter()

@@ -1,4 +1,4 @@
-//! An exporter whose failures are told sparsely.
+//! An exporter whose failures are reported sparsely.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use opentelemetry_sdk::{
 
 use crate::failures::Failures;
 
-/// Tells the SDK that all is well, as it would complain of each failure.
+/// Reports to the SDK that all is well, as the SDK would complain of each failure.
 #[derive(Debug)]
 pub(crate) struct Watched<E> {
     exporter: E,

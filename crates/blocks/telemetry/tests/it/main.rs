@@ -1,4 +1,4 @@
-//! What is exported of what tracing is told, and how it is sent.
+//! What is exported of what tracing emits, and how it is sent.
 
 #![allow(
     clippy::expect_used,

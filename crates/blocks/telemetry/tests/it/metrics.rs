@@ -8,7 +8,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::A_DAY;
 
-/// The metrics that come of what this tells tracing, one description for each point, in the order of their names.
+/// Returns the metrics that come of what this emits to tracing, one description for each point, in the order of their
+/// names.
 fn measured(tell: impl FnOnce()) -> Vec<String> {
     let (telemetry, _, metrics) = Telemetry::in_memory();
     let subscriber = tracing_subscriber::registry().with(telemetry.layer());

@@ -216,7 +216,7 @@ fn an_expression_with_a_wrong_name_is_complained_of() {
         "neuron_limiter_waiting_requests",
         "neuron.run.ended",
         "go_goroutines",
-        // Labels of others, and of nobody.
+        // Labels of others, and labels without an owner.
         r#"neuron_run_started_total{neuron_exit_reason="failed"}"#,
         "sum by (agent) (neuron_run_started_total)",
         "sum by (neuron_tenant) (neuron_guard_verdicts_total)",

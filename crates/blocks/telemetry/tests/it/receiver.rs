@@ -1,4 +1,4 @@
-//! A receiver of OTLP that answers as it is told.
+//! A receiver of OTLP that answers as it is set.
 
 use std::{
     io::{BufReader, Write as _},
@@ -19,7 +19,7 @@ pub(crate) enum Answer {
     Taken,
     /// With these bytes, and then no more.
     Raw(&'static [u8]),
-    /// Not at all, for as long as somebody waits.
+    /// Not at all, for as long as a client waits.
     Never,
 }
 
@@ -64,7 +64,7 @@ impl Receiver {
         Self { url, sent }
     }
 
-    /// What it was sent to this path.
+    /// Returns what it was sent to this path.
     pub(crate) fn at(&self, path: &str) -> Vec<Sent> {
         let line = format!("post {path} ");
         let sent = self.sent.lock().unwrap();

@@ -109,7 +109,7 @@ fn it_is_sent_from_inside_a_runtime_too() {
 #[test]
 fn a_receiver_that_is_down_costs_a_warning() {
     let address = {
-        // Nobody listens there once this is dropped, for systems give it to others late.
+        // No server listens there once this is dropped, for systems give it to others late.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
     };

@@ -19,7 +19,7 @@ const OTHER_TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const ONE: &str = "00f067aa0ba902b7";
 const TWO: &str = "b7ad6b7169203331";
 
-/// What is exported of what this tells tracing, in the order in which it ended.
+/// Returns what is exported of what this emits to tracing, in the order in which it ended.
 fn exported(tell: impl FnOnce()) -> Vec<SpanData> {
     let (telemetry, spans, _) = Telemetry::in_memory();
     let subscriber = tracing_subscriber::registry().with(telemetry.layer());
