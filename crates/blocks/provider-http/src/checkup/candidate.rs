@@ -14,7 +14,7 @@ const VAGUE_WORDS: &str = "a an and argument arguments bad badrequest badrequest
     unprocessableentity unprocessable_entity upstream validation validation_error was with \
     your";
 
-/// Settings that are tried where a server refuses those that it has.
+/// Settings that are tried where a server rejects those that it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Each as it stands in the table of the provider in an agent file: `stream_usage = false`.
@@ -27,16 +27,16 @@ pub struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cure {
-    /// The server refuses the request and names one of these words, or nothing at all.
+    /// The server rejects the request and names one of these words, or nothing at all.
     Refused(&'static [&'static str]),
     /// There is no such API at the address.
     NoSuchPath,
-    /// Answers do not say why they ended.
+    /// Answers do not state why they ended.
     NoEnd,
 }
 
 impl Cure {
-    /// Whether they may help against this error of a check.
+    /// Returns whether they may help against this error of a check.
     pub(crate) fn fits(self, check: Check, error: &ProviderError) -> bool {
         match self {
             Self::Refused(_) if check.is_of_plain_requests() && is_vague(error) => true,
@@ -60,7 +60,7 @@ impl Cure {
     }
 }
 
-/// Whether the server refuses the request and does not say what of it.
+/// Returns whether the server rejects the request and does not say what is wrong with it.
 fn is_vague(error: &ProviderError) -> bool {
     let is_refused = error.kind() == FailureKind::InvalidRequest;
     let said = error.to_string().to_ascii_lowercase();

@@ -19,7 +19,7 @@ pub enum Check {
     StreamedCalls,
     /// The results of calls are taken, and what the model said beside the calls.
     Results,
-    /// A conversation is taken up that another model began: its ids of calls are none of this server's.
+    /// A conversation is taken up that another model began: the ids of its calls are not this server's.
     OtherIds,
     /// A tool is taken whose schema says that its arguments are one of two objects.
     ToolSchema,
@@ -29,9 +29,9 @@ pub enum Check {
     Picture,
     /// Ids of calls can be ids everywhere. Of all answers.
     Ids,
-    /// An answer says why it ended, and says so rightly. Of all answers.
+    /// An answer states why it ended, and does so rightly. Of all answers.
     Ends,
-    /// It is said what an answer used. Of all answers.
+    /// An answer reports what it used. Of all answers.
     Usage,
 }
 
@@ -73,12 +73,12 @@ impl Check {
         }
     }
 
-    /// Whether every server takes its request that takes the settings.
+    /// Returns whether every server takes its request that takes the settings.
     pub(crate) const fn is_of_plain_requests(self) -> bool {
         !matches!(self, Self::ToolSchema | Self::Form | Self::Picture)
     }
 
-    /// Whether its answer comes in pieces.
+    /// Returns whether its answer comes in pieces.
     pub(crate) const fn is_streamed(self) -> bool {
         matches!(self, Self::StreamedAnswer | Self::StreamedCalls)
     }

@@ -22,9 +22,10 @@ const UNSAID_WAIT: Duration = Duration::from_secs(1);
 
 /// Asks a live server a few small questions and finds out how it differs from what its API says.
 ///
-/// Each check is one request, of at most 1,024 tokens of answer. Where a request is refused, the [candidates](Candidate)
-/// that may help are tried, and those that did are kept for the checks that follow. A request that may be answered later is
-/// made once more. All of it is at most [`MAX_REQUESTS`] requests; what is left then was not asked.
+/// Each check is one request, of at most 1,024 tokens of answer. Where a request is rejected, the
+/// [candidates](Candidate) that may help are tried, and those that did are kept for the checks that follow. A request
+/// that may be answered later is made once more. All of it is at most [`MAX_REQUESTS`] requests; what is left then was
+/// not asked.
 ///
 /// Nothing is changed anywhere. Dropping the future of [`Checkup::examine`] ends it, and closes the connection.
 #[derive(Debug, Clone)]
@@ -51,7 +52,7 @@ pub struct Examined {
 }
 
 impl Examined {
-    /// Whether agents work with the server as it is set up.
+    /// Returns whether agents work with the server as it is set up.
     #[must_use]
     pub fn is_fine(&self) -> bool {
         let mut findings = self.findings.iter();
@@ -60,12 +61,12 @@ impl Examined {
 }
 
 impl Checkup {
-    /// Asks the server. `client` makes a client with some of the candidates, given by their places in the list, beside the
-    /// settings that the server has; `found` is told each finding as soon as it is there.
+    /// Asks the server. `client` makes a client with some of the candidates, given by their places in the list, beside
+    /// the settings that the server has; `found` is called with each finding as soon as it is there.
     ///
     /// # Errors
     ///
-    /// What `client` says. A server that does not answer is a finding.
+    /// What `client` returns. A server that does not answer is a finding.
     pub async fn examine<E>(
         &self,
         client: impl Fn(&[usize]) -> Result<Arc<dyn DynProvider>, E>,
@@ -114,7 +115,7 @@ struct Visit<'a, C> {
     seen: Vec<(Check, Seen)>,
     requests: usize,
     usage: TokenUsage,
-    /// Nothing more is asked: the server cannot be reached, or lets nobody in.
+    /// Nothing more is asked: the server cannot be reached, or admits no client.
     is_over: bool,
 }
 
@@ -133,13 +134,13 @@ where
             Asked::Error(error) => error,
         };
         let found = self.cured(check, &error).await?;
-        // Without an answer to a plain question there is none to others.
+        // Without an answer to a plain question no other question has one.
         self.is_over = self.seen.is_empty();
         Ok(found.unwrap_or_else(|| failed(check, &error)))
     }
 
-    /// Tries the candidates that may help. One after which the server complains of something else helped that far: it is
-    /// kept while those against that are tried.
+    /// Tries the candidates that may help. A candidate after which the server complains of something else helped that
+    /// far: it is kept while those against that are tried.
     async fn cured(&mut self, check: Check, first: &ProviderError) -> Result<Option<Finding>, E> {
         let mut with = self.adopted.clone();
         let mut cure = self.next_cure(0, check, first, &with);
@@ -180,7 +181,7 @@ where
         Ok(None)
     }
 
-    /// The first candidate from this place on that may help and is not tried already.
+    /// Returns the first candidate from this place on that may help and is not tried already.
     fn next_cure(
         &self,
         from: usize,
@@ -245,7 +246,7 @@ enum Asked {
     Not(&'static str),
 }
 
-/// How long to wait before a request is made once more, where that may help.
+/// Returns how long to wait before a request is made once more, where that may help.
 fn wait(error: &ProviderError) -> Option<Duration> {
     let may_help = matches!(
         error.kind(),
@@ -255,7 +256,7 @@ fn wait(error: &ProviderError) -> Option<Duration> {
     (may_help && error.is_retryable() && asked <= MAX_WAIT).then_some(asked)
 }
 
-/// The verdict about a server that did so with other settings.
+/// Returns the verdict about a server that did so with other settings.
 const fn needing_settings(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Fails => Verdict::Fails,

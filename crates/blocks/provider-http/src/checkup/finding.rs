@@ -22,7 +22,7 @@ pub struct Finding {
 pub enum Verdict {
     /// The server does as its API says.
     Ok,
-    /// It does not, and agents work all the same: `says` tells what they do without.
+    /// It does not, and agents work all the same: `says` states what they do without.
     Differs,
     /// It does with other settings than those that it has.
     NeedsSettings,

@@ -16,7 +16,7 @@ pub(crate) const TOOL: &str = "population";
 /// The most tokens of an answer: a model that thinks needs some before it says a word.
 const MAX_TOKENS: u64 = 1024;
 
-/// A red square of 64 pixels a side: there are servers that refuse much smaller ones.
+/// A red square of 64 pixels a side: some servers reject much smaller pictures.
 const RED: &str = "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAT0lEQVR42u3PQQkAAAgEsItw/dMZxQi+hcEKLNO+FgEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQGBywLQTQDx3uY1cQAAAABJRU5ErkJggg==";
 
 /// The request of a check, if it can be made after these answers.
@@ -119,7 +119,7 @@ const PONG: &str = "Answer with the one word pong.";
 
 const ONE: &str = "Call population for Paris. Say nothing else.";
 
-/// An id that every provider takes, and that none of most servers' own looks like.
+/// An id that every provider takes, and that looks like no id of most servers' own.
 const OTHER_ID: &str = "toolu_01A09q90qw90lq917835lq9-abcdef";
 
 const TWO: &str =
@@ -179,7 +179,7 @@ fn result(id: &str, name: &str) -> ContentBlock {
     })
 }
 
-/// Whether arguments are of the tool's schema.
+/// Returns whether arguments are of the tool's schema.
 pub(crate) fn fits(input: &Value) -> bool {
     input.get("city").is_some_and(Value::is_string)
 }

@@ -36,7 +36,7 @@ impl Seen {
             })
     }
 
-    /// What the model said in words.
+    /// Returns what the model said in words.
     pub(crate) fn text(&self) -> String {
         self.answer.message.text().trim().to_owned()
     }

@@ -22,7 +22,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// Says if there is no key at all.
+    /// Returns whether there is no key at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -30,8 +30,8 @@ impl ApiKey {
 
     /// Returns `text` with every occurrence of the key blanked.
     ///
-    /// A key of less than eight bytes is left alone: it is a placeholder for a server that wants none, such
-    /// as `none`, and blanking it would garble the text.
+    /// A key of less than eight bytes is left alone: it is a placeholder for a server that wants no key, such as
+    /// `none`, and blanking it would garble the text.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         redact(text, self.expose())

@@ -14,7 +14,7 @@ const MAX_SNIPPET: usize = 300;
 /// What a provider crate read out of an error answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiFailure {
-    /// Why, as far as status, type and code tell.
+    /// Why, as far as status, type and code show.
     pub kind: FailureKind,
     /// The provider's own message. Without one, the start of the body is quoted.
     pub message: Option<String>,
@@ -24,12 +24,12 @@ pub struct ApiFailure {
     pub request_id: Option<String>,
     /// What the provider says that the call used all the same.
     pub usage: Option<Box<TokenUsage>>,
-    /// What to do, where more is known than the kind tells.
+    /// What to do, where more is known than the kind.
     pub hint: Option<String>,
 }
 
 impl ApiFailure {
-    /// A failure of which only the kind is known.
+    /// Makes a failure with only its kind known.
     #[must_use]
     pub const fn new(kind: FailureKind) -> Self {
         Self {
@@ -50,8 +50,8 @@ impl ApiFailure {
     }
 }
 
-/// Names the tool that a refusal means by its place, in the words of the APIs: `tools.0.input_schema`, `tools[0].function`.
-/// `tools` are those that were sent, in order.
+/// Names the tool that a rejection refers to by its place, in the words of the APIs: `tools.0.input_schema`,
+/// `tools[0].function`. `tools` are those that were sent, in order.
 pub(crate) fn name_tool(mut failure: ApiFailure, tools: &[&str]) -> ApiFailure {
     let message = failure.message.as_deref().unwrap_or_default();
     let place: Option<usize> = ["tools.", "tools["].into_iter().find_map(|before| {
@@ -69,7 +69,7 @@ pub(crate) fn name_tool(mut failure: ApiFailure, tools: &[&str]) -> ApiFailure {
     failure
 }
 
-/// The kind that a status stands for, where type and code do not say more.
+/// Returns the kind that a status stands for, where type and code do not say more.
 ///
 /// | status | kind |
 /// | --- | --- |

@@ -65,9 +65,9 @@ impl HttpClient {
         }
     }
 
-    /// Returns a client whose requests say in their headers what trace they are a part of, where there is one; and that they
-    /// are of this run, if it was [built](HttpClientBuilder::tag_headers) to say so. It shares the connections. `None` if
-    /// there is nothing to say.
+    /// Returns a client whose requests say in their headers what trace they are a part of, where there is one; and that
+    /// they are of this run, if it was [built](HttpClientBuilder::tag_headers) to send that. It shares the connections.
+    /// `None` if there is nothing to send.
     #[must_use]
     pub fn of_run(&self, origin: RunOrigin<'_>) -> Option<Self> {
         if !self.tag_headers && origin.trace.is_none() {
@@ -163,7 +163,7 @@ impl HttpClient {
         read_json(reply.body()).map_err(|error| self.malformed(reply.status(), error))
     }
 
-    /// The error of an answer, or a piece of one, that is not the JSON that the provider sends.
+    /// Returns the error of an answer, or a piece of one, that is not the JSON that the provider sends.
     pub(crate) fn malformed(&self, status: u16, source: serde_json::Error) -> ProviderError {
         let message = format!(
             "{} sent what is not the JSON that {} sends: check that no proxy changes it",
@@ -175,7 +175,7 @@ impl HttpClient {
             .with_source(source)
     }
 
-    /// Reads the rest of an answer of which `first` came, and which may be silent for so long.
+    /// Reads the rest of an answer that began with `first`, and that may be silent for this long.
     pub(crate) async fn read(
         &self,
         mut response: Response,
@@ -312,7 +312,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets the path segments that are appended to the base URL. Default is none.
+    /// Sets the path segments that are appended to the base URL. Default is no segments.
     pub fn path(mut self, segments: &'static [&'static str]) -> Self {
         self.path = segments;
         self
@@ -324,8 +324,8 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets whether every request of a run says which run it is of, and whose that is, for gateways that bill or route by
-    /// headers. Default is no.
+    /// Sets whether every request of a run states which run it is of, and whose that is, for gateways that bill or
+    /// route by headers. Default is no.
     ///
     /// They are `x-neuron-run`, `x-neuron-root` (the run at the top of its tree), `x-neuron-tenant`, `x-neuron-owner` and
     /// `x-neuron-label-KEY` of at most 32 labels, the first by their keys. What is not visible ASCII is percent-encoded, as

@@ -30,7 +30,7 @@ impl Reply {
         self.status
     }
 
-    /// Says if the status is 2xx.
+    /// Returns whether the status is 2xx.
     #[must_use]
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)

@@ -10,7 +10,7 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct RetryAdvice {
     /// How long to wait first.
     pub after: Option<Duration>,
-    /// Whether a further attempt can help, where the server said so itself (`x-should-retry`).
+    /// Whether a further attempt can help, where the server itself states that (`x-should-retry`).
     pub should_retry: Option<bool>,
 }
 

@@ -32,7 +32,7 @@ macro_rules! http_settings {
             self
         }
 
-        /// Sets whether every request says in its headers which run it is of, and whose that is: see
+        /// Sets whether every request states in its headers which run it is of, and whose that is: see
         /// [`HttpClientBuilder::tag_headers`](neuron_provider_http::HttpClientBuilder::tag_headers). Default is no.
         pub fn tag_headers(mut self, sent: bool) -> Self {
             self.http = self.http.tag_headers(sent);

@@ -3,7 +3,7 @@ use neuron_types::{FailureKind, ProviderError};
 use crate::HttpClient;
 
 impl HttpClient {
-    /// What became of a request that got no answer, or only a part of one.
+    /// Returns the error of a request that got no answer, or only a part of one.
     pub(crate) fn transport_error(&self, error: reqwest::Error) -> ProviderError {
         let error = error.without_url();
         let origin = self.origin();

@@ -34,8 +34,9 @@ pub fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, 
     })
 }
 
-/// Returns the tokens of a prompt and of its answer where both are known: one count alone says nothing of what the answer cost,
-/// nor of how large the conversation is. No prompt has none: servers say so of one that they had in a cache.
+/// Returns the tokens of a prompt and of its answer where both are known: one count alone says nothing of what the
+/// answer cost, nor of how large the conversation is. A prompt of no tokens is not known: servers report that of a
+/// prompt that they had in a cache.
 #[must_use]
 pub fn known_counts(input: Option<u64>, output: Option<u64>) -> Option<(u64, u64)> {
     input.filter(|input| *input > 0).zip(output)

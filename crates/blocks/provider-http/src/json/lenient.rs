@@ -31,8 +31,8 @@ where
     Ok(T::deserialize(value).unwrap_or_default())
 }
 
-/// Reads a list of which each element counts by itself: those that do not fit are left out. An object is a list of one, and
-/// anything else an empty one.
+/// Reads a list whose elements count each by itself: those that do not fit are left out. An object is a list of one,
+/// and anything else an empty one.
 ///
 /// For `#[serde(default, deserialize_with = "lenient_list")]`.
 ///

@@ -2,8 +2,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Returns a JSON Schema with every object closed that does not say whether it is: APIs that hold a model to a
-/// schema take no open ones. Nothing is copied where there is none.
+/// Returns a JSON Schema in which every object is closed that does not say whether it is: APIs that hold a model to a
+/// schema take no open ones. Nothing is copied if no object is open.
 #[must_use]
 pub fn closed_schema(schema: &Value) -> Cow<'_, Value> {
     if is_closed(schema) {

@@ -31,7 +31,7 @@ impl Serialize for Joined<'_> {
 }
 
 impl<'a> Joined<'a> {
-    /// The instructions, or `None` if there are none.
+    /// Returns the instructions; `None` if the request has no instructions.
     #[must_use]
     pub fn instructions(system: Option<&'a SystemPrompt>) -> Option<Self> {
         let texts: Vec<_> = match system? {
@@ -41,7 +41,7 @@ impl<'a> Joined<'a> {
         Self::unless_empty(texts)
     }
 
-    /// `None` if there is nothing in the texts.
+    /// Returns `None` if there is nothing in the texts.
     #[must_use]
     pub fn unless_empty(texts: Vec<&'a str>) -> Option<Self> {
         texts
@@ -54,8 +54,8 @@ impl<'a> Joined<'a> {
 /// Stands where a picture was.
 const PICTURE_BELOW: &str = "[picture: see the next user message]";
 
-/// The text of a tool's result. Since there is no flag for a failure, the text says so. Where a picture was, it names the
-/// next message of the user, which shows the [pictures](Self::pictures).
+/// The text of a tool's result. Since there is no flag for a failure, the text reports it. Where a picture was, it
+/// names the next message of the user, which shows the [pictures](Self::pictures).
 #[derive(Debug)]
 pub struct ResultText<'a>(pub &'a ToolResultBlock);
 

@@ -53,13 +53,13 @@ pub trait Assemble: Send + 'static {
     fn finish(&mut self) -> Result<CompletionResponse, NoAnswer>;
 }
 
-/// Whether an event carries nothing.
+/// Returns whether an event carries nothing.
 fn keeps_alive(event: WireEvent<'_>) -> bool {
     let is_json = matches!(event.data.trim_ascii_start().first(), Some(b'{' | b'['));
     !is_json || event.name == "ping" || is_ping(event.data)
 }
 
-/// Whether an event calls itself a ping, and says no more than that.
+/// Returns whether an event calls itself a ping, and says no more than that.
 fn is_ping(data: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Kind<'a> {
@@ -84,7 +84,7 @@ pub enum Progress {
 }
 
 impl<D: EventDecoder + Send + 'static> EventStream<D> {
-    /// Turns the events into those of an answer to a request of which this was left out. The last one is
+    /// Turns the events into those of an answer whose request lacks what `left_out` names. The last event is
     /// [`MessageComplete`](StreamEvent::MessageComplete) or [`Error`](StreamEvent::Error), whatever happens.
     ///
     /// An answer whose body ends, falls silent or breaks off before the wire's end marker is an error, unless
@@ -115,7 +115,7 @@ impl<D: EventDecoder + Send + 'static> EventStream<D> {
 }
 
 struct Answer<D, A> {
-    /// `None` once the answer is over: its connection is not kept until somebody drops the stream.
+    /// `None` once the answer is over: its connection is not kept until the stream is dropped.
     source: Option<(EventStream<D>, A)>,
     seen: VecDeque<StreamEvent>,
     /// How long the rest is waited for, once the answer is there.
@@ -126,7 +126,7 @@ struct Answer<D, A> {
 }
 
 impl<D: EventDecoder, A: Assemble> Answer<D, A> {
-    /// Takes one more event in. `None` if the answer is over.
+    /// Takes one more event in. Returns `None` if the answer is over.
     async fn step(&mut self) -> Option<()> {
         let (events, assembler) = self.source.as_mut()?;
         let advanced = match self.rest_until {

@@ -40,16 +40,16 @@ pub struct WireEvent<'a> {
 /// # Ok::<(), neuron_provider_http::EventTooLarge>(())
 /// ```
 pub trait EventDecoder {
-    /// Takes bytes from the front of `input` until an event is complete, and says if one is. Where it says
-    /// no, all of `input` is taken.
+    /// Takes bytes from the front of `input` until an event is complete, and returns whether one is. If it returns
+    /// false, all of `input` is taken.
     ///
     /// # Errors
     ///
     /// The event that the bytes belong to is above the limit. The decoder is of no further use.
     fn advance(&mut self, input: &mut &[u8]) -> Result<bool, EventTooLarge>;
 
-    /// Says that the body is over, and whether what was kept is a last event: one that its end did not
-    /// follow. Such an event may be cut.
+    /// Ends the body, and returns whether what was kept is a last event: one that its end did not follow. Such an event
+    /// may be cut.
     fn finish(&mut self) -> bool;
 
     /// Returns the event that [`EventDecoder::advance`] or [`EventDecoder::finish`] just completed.
@@ -84,7 +84,7 @@ pub(crate) fn keep(buffer: &mut Vec<u8>, bytes: &[u8], limit: usize) -> Result<(
     Ok(())
 }
 
-/// Splits `input` at the first line end, or takes all of it where there is none.
+/// Splits `input` at the first line end, or takes all of it where there is no line end.
 pub(crate) fn split_line<'a>(input: &mut &'a [u8], end: Option<usize>) -> (&'a [u8], Option<u8>) {
     let (line, rest) = input.split_at(end.unwrap_or(input.len()));
     let (end, rest) = match rest.split_first() {

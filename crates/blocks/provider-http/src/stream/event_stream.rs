@@ -33,7 +33,7 @@ impl HttpClient {
         }
     }
 
-    /// The events of an answer of which `first` came.
+    /// Returns the events of an answer that began with `first`.
     pub(crate) fn events<D>(
         &self,
         response: Response,
@@ -63,7 +63,7 @@ impl HttpClient {
     }
 }
 
-/// Whether the end of a body is told apart from that of its connection.
+/// Returns whether the end of a body can be distinguished from that of its connection.
 fn is_framed(response: &Response) -> bool {
     let headers = response.headers();
     response.version() >= Version::HTTP_2
@@ -146,8 +146,8 @@ impl<D: EventDecoder> EventStream<D> {
             .with_code(STREAM_TRUNCATED)
     }
 
-    /// Whether the body has come to its end, as far as the protocol tells: where a connection is closed behind it, nobody
-    /// knows.
+    /// Returns whether the body has ended, as far as the protocol shows: where a connection is closed behind it, that
+    /// is not known.
     pub(crate) fn is_whole(&self) -> bool {
         self.over && self.is_framed
     }

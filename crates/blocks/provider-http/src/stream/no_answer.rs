@@ -1,4 +1,4 @@
-//! Why an answer is none.
+//! Why there is no answer.
 
 use crate::ApiFailure;
 

@@ -62,7 +62,7 @@ impl SseDecoder {
         self.name.clear();
     }
 
-    /// Takes in the line that just ended. Says if it completes an event.
+    /// Takes in the line that just ended. Returns whether it completes an event.
     fn end_line(&mut self) -> bool {
         if std::mem::take(&mut self.at_start)
             && self

@@ -4,13 +4,13 @@ use neuron_types::{FailureKind, StopReason};
 
 use crate::ApiFailure;
 
-/// What a server's name for an end says, whichever wire it came over: compatible servers mix the names. The names of good
-/// ends are a closed set: behind any other the answer may lack anything.
+/// Returns what a server's name for an end says, whichever wire it came over: compatible servers mix the names. The
+/// names of good ends are a closed set: behind any other the answer may lack anything.
 ///
 /// # Errors
 ///
-/// A failure that names the end: of the server, where the name says so, else a
-/// [malformed answer](FailureKind::MalformedAnswer).
+/// A failure that names the end: of the server, where the name says that, else a [malformed
+/// answer](FailureKind::MalformedAnswer).
 pub fn end_named(name: &str) -> Result<StopReason, ApiFailure> {
     let lower = name.trim().to_ascii_lowercase();
     Ok(match lower.as_str() {
@@ -34,8 +34,8 @@ pub fn end_named(name: &str) -> Result<StopReason, ApiFailure> {
     })
 }
 
-/// As [`end_named`], of an answer with `calls` or without: servers disagree on the name of an end with calls, so the calls
-/// themselves decide, and an end for calls that are not there has lost them.
+/// As [`end_named`], of an answer with `calls` or without: servers disagree on the name of an end with calls, so the
+/// calls themselves decide, and an end for calls that are not there has lost them.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn end_of(name: &str, calls: bool) -> Result<StopReason, ApiFailure> {
     }
 }
 
-/// The failure of an answer whose server named no end at all. `hint` says what can be done.
+/// Returns the failure of an answer whose server named no end at all. `hint` says what can be done.
 #[must_use]
 pub fn no_end_named(hint: &str) -> ApiFailure {
     ApiFailure {
@@ -70,8 +70,8 @@ fn bad_end(name: &str, kind: FailureKind) -> ApiFailure {
     }
 }
 
-/// The kind of an end that is none: DeepSeek, GLM and OpenRouter end the answers so that they give up, vLLM those that were
-/// aborted, and Ollama a request that only loads a model.
+/// Returns the kind of an end that is no good end: DeepSeek, GLM and OpenRouter name it like this when they give an
+/// answer up, vLLM when an answer was aborted, and Ollama when a request only loads a model.
 fn kind(name: &str) -> FailureKind {
     match name {
         "insufficient_system_resource" | "overloaded" => FailureKind::Overloaded,

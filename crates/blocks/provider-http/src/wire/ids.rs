@@ -47,7 +47,7 @@ struct Sent<'a> {
 }
 
 impl<'a> CallIds<'a> {
-    /// The ids of a conversation of which nothing was sent yet.
+    /// Makes the ids of a conversation that was not sent yet.
     #[must_use]
     pub const fn new(rule: CallIdRule) -> Self {
         Self {
@@ -57,8 +57,8 @@ impl<'a> CallIds<'a> {
         }
     }
 
-    /// The id of the next call: the server's own, or the run's, if the server takes it and it is new; else one that is made
-    /// of it.
+    /// Returns the id of the next call: the server's own, or the run's, if the server takes it and it is new; else one
+    /// that is made of it.
     pub fn call(&mut self, id: &'a str, own: Option<&'a str>) -> Cow<'a, str> {
         let own = own.filter(|own| (1..=LONGEST_OWN).contains(&own.len()));
         let is_new = |id: &&str| !self.taken.contains(*id);
@@ -75,7 +75,8 @@ impl<'a> CallIds<'a> {
         sent
     }
 
-    /// The id of the call that a result answers: of those with the result's id the first that has none yet.
+    /// Returns the id of the call that a result answers: of those with the result's id the first that has no result
+    /// yet.
     pub fn answered(&mut self, id: &'a str) -> Cow<'a, str> {
         let sent = self.sent.get_mut(id);
         let sent = sent.and_then(|sent| {

@@ -11,7 +11,7 @@ use crate::{ApiFailure, MAX_CALLS, wire::calls::too_many_calls};
 pub struct Once(HashSet<(String, String, String)>);
 
 impl Once {
-    /// Whether a block has its place in the answer: it is no call that is there already.
+    /// Returns whether a block has its place in the answer: it is no call that is there already.
     ///
     /// # Errors
     ///

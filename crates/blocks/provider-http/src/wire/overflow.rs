@@ -1,6 +1,6 @@
 //! What servers say of a request that is longer than the model's context.
 
-/// The words that tell it, in small letters, each with who says it. Two in one entry must both be there.
+/// The words that mean it, in small letters, each with its servers. Two in one entry must both be there.
 ///
 /// From the vendors' documentation and from public reports about their APIs.
 const WORDS: &[(&[&str], &str)] = &[
@@ -36,7 +36,7 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["inputs", "tokens", "must have less than"], "TGI"),
 ];
 
-/// Codes that say it whatever the words, each with who sends it.
+/// Codes that mean it whatever the words, each with its servers.
 const CODES: &[(&str, &str)] = &[
     ("context_length_exceeded", "OpenAI, Groq"),
     ("exceed_context_size_error", "llama.cpp"),
@@ -45,7 +45,7 @@ const CODES: &[(&str, &str)] = &[
     ("1261", "GLM"),
 ];
 
-/// Whether a message says that the request is longer than the model's context.
+/// Returns whether a message says that the request is longer than the model's context.
 #[must_use]
 pub fn says_too_long(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
@@ -53,7 +53,7 @@ pub fn says_too_long(message: &str) -> bool {
     WORDS.iter().any(|(words, _)| says(words))
 }
 
-/// Whether an error's code says that the request is longer than the model's context.
+/// Returns whether an error's code says that the request is longer than the model's context.
 #[must_use]
 pub fn is_too_long(code: &str) -> bool {
     CODES.iter().any(|(known, _)| *known == code)

@@ -2,7 +2,7 @@
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What a body is, as far as its first letter tells.
+/// What a body is, as far as its first letter shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// There is nothing but blanks so far.

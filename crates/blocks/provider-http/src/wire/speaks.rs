@@ -35,11 +35,11 @@ pub trait Wire: Sync {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// There is no answer.
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer>;
 
-    /// What the tools of the request are called: those that are left out become [`CompletionResponse::left_out`], and a
-    /// failure names the one that its message means by its place.
+    /// Returns what the tools of the request are called: those that are left out become
+    /// [`CompletionResponse::left_out`], and a failure names the one that its message means by its place.
     fn tools(&self) -> &ToolNames<'_>;
 
     /// Reads an error answer, or a body that holds no answer.
@@ -63,7 +63,7 @@ impl HttpClient {
         self.whole(wire, &reply)
     }
 
-    /// Asks for an answer in pieces, and takes a whole one too: what comes tells, not its type.
+    /// Asks for an answer in pieces, and takes a whole one too: the content decides, not its type.
     ///
     /// All of an answer is at most [`MAX_SUCCESS_BODY`](crate::MAX_SUCCESS_BODY). Nothing bounds how long it may take; each
     /// silence is bounded by [`HttpClientBuilder::idle_timeout`](crate::HttpClientBuilder::idle_timeout), also the one

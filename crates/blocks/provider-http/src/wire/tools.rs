@@ -55,7 +55,7 @@ impl<'a, T> Tools<'a, T> {
         Ok(())
     }
 
-    /// Takes the API's own tools, of which some have no name.
+    /// Takes the API's own tools. Some of them have no name.
     pub fn take_native(&mut self, tools: &'a [Value], write: impl Fn(&'a Value) -> T) {
         let name = |tool: &'a Value| tool.get("name").and_then(Value::as_str);
         self.sent.extend(tools.iter().map(write));

@@ -187,7 +187,7 @@ async fn an_answer_that_is_all_there_does_not_wait_while_the_connection_is_kept_
     let mut stream = open(&client(&url, LONG)).await;
     let text = stream.receiver.next().await;
     assert!(matches!(text, Some(StreamEvent::TextDelta(_))), "{text:?}");
-    // Nothing else is to come: the clock goes on.
+    // Nothing else is to come: the clock continues.
     time::pause();
     let since = time::Instant::now();
     let end = stream.receiver.next().await;
@@ -228,7 +228,7 @@ async fn a_stream_may_take_longer_than_an_attempt() {
         matches!(&text, Some(StreamEvent::TextDelta(text)) if text == "Hi"),
         "{text:?}"
     );
-    // Nothing else is to come: the clock goes on to the end of the silence.
+    // Nothing else is to come: the clock continues to the end of the silence.
     time::pause();
     let Some(StreamEvent::Error(error)) = stream.receiver.next().await else {
         panic!("no error");
@@ -300,7 +300,7 @@ async fn events_that_carry_nothing_are_passed_over() {
     assert_eq!(answer(&url, LONG).await.1.unwrap(), "Hi");
 }
 
-/// What comes tells what it is, whatever its type and whatever was asked for.
+/// The content shows what it is, whatever its type and whatever was asked for.
 #[tokio::test]
 async fn an_answer_is_read_as_what_it_is() {
     let whole = r#" {"text":"Hi"}"#;

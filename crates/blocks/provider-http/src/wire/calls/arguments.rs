@@ -14,9 +14,9 @@ pub struct Arguments {
     came: Text,
     /// What came if the newest fragment that began with everything stands for everything.
     resent: Option<Text>,
-    /// How much had come when it was last looked at whether it can be JSON.
+    /// How much had come when it was last checked whether it can be JSON.
     checked: usize,
-    /// How much a reader has been told.
+    /// How much a reader has received.
     told: usize,
     is_plain: bool,
     /// More came behind an object or list that had ended.
@@ -40,7 +40,7 @@ impl Text {
 }
 
 impl Arguments {
-    /// They are a text of the tool's own, and no JSON.
+    /// Notes that they are a text of the tool's own, and no JSON.
     pub(super) const fn set_plain(&mut self) {
         self.is_plain = true;
     }
@@ -78,7 +78,7 @@ impl Arguments {
         }
     }
 
-    /// Takes the place of others, of which a reader has been told.
+    /// Takes the place of others, which a reader has received already.
     pub(super) fn stand_in_for(mut self, others: &mut Self) {
         let told = others.came.text.get(..others.told).unwrap_or_default();
         let is_more = self.came.text.starts_with(told);
@@ -96,7 +96,7 @@ impl Arguments {
         self.is_held = false;
     }
 
-    /// Decides whether the newest fragment stands for all, if that can be told.
+    /// Decides whether the newest fragment stands for all, if that can be known.
     fn choose(&mut self) {
         let Some(resent) = self.resent.take() else {
             return;
@@ -130,14 +130,14 @@ impl Arguments {
         self.is_held = false;
     }
 
-    /// What came, without the same value once more behind it.
+    /// Returns what came, without the same value once more behind it.
     pub(super) fn once(&self) -> &str {
         let text = self.as_str();
         let end = self.is_held.then(|| end_of_first(text)).flatten();
         end.and_then(|end| text.get(..end)).unwrap_or(text)
     }
 
-    /// What a reader has not been told yet, as far as it is sure.
+    /// Returns what a reader has not received yet, as far as it is sure.
     pub(super) fn tell(&mut self) -> String {
         if self.resent.is_some() || self.is_held || self.is_empty_object() {
             return String::new();
@@ -145,7 +145,7 @@ impl Arguments {
         self.tell_all()
     }
 
-    /// What a reader has not been told yet, when no more comes.
+    /// Returns what a reader has not received yet, when no more comes.
     pub(super) fn tell_rest(&mut self) -> String {
         self.settle();
         self.tell_all()
@@ -168,27 +168,27 @@ impl Arguments {
         self.came.text
     }
 
-    /// Whether an object or list has begun, and has not ended.
+    /// Returns whether an object or list has begun, and has not ended.
     pub(super) const fn is_open(&self) -> bool {
         self.came.nesting.has_begun() && !self.came.nesting.is_whole()
     }
 
-    /// Whether they are JSON, or say nothing.
+    /// Returns whether they are JSON, or say nothing.
     pub(super) fn are_complete(&self) -> bool {
         self.is_plain || self.is_nothing() || is_json(self.once())
     }
 
-    /// Whether they are JSON, or its beginning.
+    /// Returns whether they are JSON, or its beginning.
     pub(super) fn can_be_json(&self) -> bool {
         can_be_json(self.once())
     }
 
-    /// Whether they are a text of the tool's own.
+    /// Returns whether they are a text of the tool's own.
     pub(super) const fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Whether an object or list has ended.
+    /// Returns whether an object or list has ended.
     pub(super) fn is_whole(&self) -> bool {
         let resent = self.resent.as_ref();
         self.came.nesting.is_whole() || resent.is_some_and(|text| text.nesting.is_whole())
@@ -198,17 +198,17 @@ impl Arguments {
         !self.is_plain && self.came.nesting.is_empty_object()
     }
 
-    /// Whether they say nothing.
+    /// Returns whether they say nothing.
     pub(super) fn is_nothing(&self) -> bool {
         self.came.nesting.is_blank() || self.is_empty_object()
     }
 
-    /// Whether both say the same in the same letters.
+    /// Returns whether both say the same in the same letters.
     pub(super) fn are(&self, other: &Self) -> bool {
         self.as_str() == other.as_str() || self.is_nothing() && other.is_nothing()
     }
 
-    /// Whether a text is the same value, however it is written.
+    /// Returns whether a text is the same value, however it is written.
     pub(super) fn say(&self, said: &str) -> bool {
         // Nothing much longer is parsed, so that many texts cost no more than their bytes.
         if self.is_plain || self.as_str().len() > MOST_LONGER * said.len() {
@@ -227,7 +227,7 @@ fn is_same_json(text: &str, other: &str) -> bool {
     read(text).is_some_and(|value| read(other) == Some(value))
 }
 
-/// Where the first value ends, if those behind it are the same.
+/// Returns where the first value ends, if those behind it are the same.
 fn end_of_first(text: &str) -> Option<usize> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let first = values.next()?.ok()?;
@@ -240,7 +240,7 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok()
 }
 
-/// Whether more could follow that makes JSON of it, or it is some.
+/// Returns whether more could follow that makes JSON of it, or it is some.
 fn can_be_json(text: &str) -> bool {
     serde_json::from_str::<Value>(text).map_or_else(|error| error.is_eof(), |_| true)
 }
@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// What the fragments come to, and what a reader was told.
+    /// Returns the arguments that the fragments become, and what a reader received.
     fn read<'a>(fragments: impl IntoIterator<Item = &'a str>) -> (String, String) {
         let mut arguments = Arguments::default();
         let mut told = String::new();

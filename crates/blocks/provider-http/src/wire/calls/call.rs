@@ -13,12 +13,12 @@ pub(super) struct Call {
     pub(super) name: Option<String>,
     pub(super) arguments: Arguments,
     pub(super) extra: Map<String, Value>,
-    /// The id that was told with the start, once the name was known.
+    /// The id that was emitted with the start, once the name was known.
     pub(super) told: Option<String>,
     pub(super) ended: bool,
     /// It says once more what another call of the same id says.
     pub(super) is_repeat: bool,
-    /// The call of which it turned out to be a piece.
+    /// The call that it turned out to be a piece of.
     pub(super) merged: Option<usize>,
     /// In which of the lists of fragments it began.
     pub(super) begun_in: usize,
@@ -29,7 +29,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Whether the fragment says once more what is known: servers send a call that is whole again.
+    /// Returns whether the fragment says once more what is known: servers send a call that is whole again.
     pub(super) fn is_repeated_by(&self, fragment: &Fragment) -> bool {
         self.arguments.is_whole()
             && fragment.id.is_some()
@@ -38,7 +38,7 @@ impl Call {
             && self.arguments.say(&fragment.arguments)
     }
 
-    /// Whether a fragment that stands in this call's place is more of it.
+    /// Returns whether a fragment that stands in this call's place is more of it.
     pub(super) fn goes_on_with(&self, fragment: &Fragment) -> bool {
         let is_other = |known: &Option<String>, said: &Option<String>| matches!((known, said), (Some(known), Some(said)) if known != said);
         let is_new_id = is_other(&self.id, &fragment.id);
@@ -69,7 +69,7 @@ impl Call {
         self.arguments.take(&fragment.arguments);
     }
 
-    /// Whether both are one call that was sent twice.
+    /// Returns whether both are one call that was sent twice.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.id.is_some()
             && self.id == other.id
@@ -77,12 +77,12 @@ impl Call {
             && self.arguments.are(&other.arguments)
     }
 
-    /// Whether the arguments of both are the same value.
+    /// Returns whether the arguments of both are the same value.
     pub(super) fn says(&self, other: &Self) -> bool {
         self.arguments.say(other.arguments.once())
     }
 
-    /// Tells a reader what is new, once the name is known.
+    /// Emits what is new to a reader, once the name is known.
     pub(super) fn tell(&mut self, seen: &mut VecDeque<StreamEvent>) {
         let Some(id) = self.begin(seen) else { return };
         let delta = self.arguments.tell();
@@ -103,7 +103,7 @@ impl Call {
         Some(id)
     }
 
-    /// Tells a reader what is left, and the end.
+    /// Emits what is left to a reader, and the end.
     pub(super) fn end(&mut self, seen: &mut VecDeque<StreamEvent>) {
         if self.ended || self.is_repeat || self.merged.is_some() {
             return;

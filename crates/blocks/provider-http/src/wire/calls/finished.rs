@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-/// A call of which no more comes.
+/// A call that has come whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinishedCall {
     /// Its id: the server's, or a random one where the server gave none.

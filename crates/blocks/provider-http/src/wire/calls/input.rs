@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-/// The input that a text of arguments says. JSON of an object that is written twice, as a text in a text, is that object. What
-/// is no JSON stays text, so that the model can be told.
+/// Returns the input that a text of arguments says. JSON of an object that is written twice, as a text in a text, is
+/// that object. What is no JSON stays text, so that the model can read what is wrong with it.
 #[must_use]
 pub fn read_input(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
@@ -11,7 +11,7 @@ pub fn read_input(arguments: &str) -> Value {
     }
 }
 
-/// The input that a server sent: an object, a text that holds one, or null for none.
+/// Returns the input that a server sent: an object, a text that holds one, or null for no input.
 #[must_use]
 pub fn sent_input(input: Value) -> Value {
     match input {

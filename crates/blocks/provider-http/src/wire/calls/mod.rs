@@ -42,7 +42,7 @@ const MOST_ALIKE: usize = 16;
 pub struct Calls {
     calls: Vec<Call>,
     places: Places,
-    /// The call that may be one that came before, of which nothing is told until that is known.
+    /// The call that may be one that came before. Nothing of it is emitted until that is known.
     unsure: Option<usize>,
     pieces: Option<Pieces>,
     /// How many lists of fragments came.
@@ -127,13 +127,13 @@ impl Calls {
         Ok(self.calls.len() - 1)
     }
 
-    /// The call itself, or the one of which it is a piece.
+    /// Returns the call itself, or the one that it is a piece of.
     fn root_of(&self, place: usize) -> usize {
         let call = self.calls.get(place);
         call.and_then(|call| call.merged).unwrap_or(place)
     }
 
-    /// The call that is not whole, of which a fragment with a name may be more all the same.
+    /// Returns the call that is not whole, which a fragment with a name may be more of all the same.
     fn call_of_piece(&self, known: Option<usize>, fragment: &Fragment) -> Option<usize> {
         let of_id = |id: &String| self.places.of_id(id).last().copied();
         let of_id = fragment.id.as_ref().and_then(of_id);
@@ -170,7 +170,7 @@ impl Calls {
         pieces.map_or(&call.arguments, |pieces| &pieces.all)
     }
 
-    /// Whether a fragment can only be more of the call: no call's arguments begin like that.
+    /// Returns whether a fragment can only be more of the call: no call's arguments begin like that.
     fn is_surely_more(&self, place: usize, fragment: &Fragment) -> bool {
         let Some(call) = self.calls.get(place) else {
             return false;
@@ -301,7 +301,7 @@ impl Calls {
         }
     }
 
-    /// Whether a fragment of a name alone is more of the call, which began in another list.
+    /// Returns whether a fragment of a name alone is more of the call, which began in another list.
     fn is_named_once_more(&self, place: usize, fragment: &Fragment) -> bool {
         let Some(call) = self.calls.get(place) else {
             return false;
@@ -347,7 +347,7 @@ impl Calls {
         }
     }
 
-    /// Tells a reader of the call at a place, unless it may be one that is there.
+    /// Emits the call at a place to a reader, unless it may be one that is there.
     fn tell(&mut self, place: usize, seen: &mut VecDeque<StreamEvent>) {
         let Some(call) = self.calls.get(place) else {
             return;
@@ -386,7 +386,7 @@ impl Calls {
         calls.filter(move |other| call.is_some_and(|call| call.name == other.name))
     }
 
-    /// Whether the call at a place came before, and is there already.
+    /// Returns whether the call at a place came before, and is there already.
     #[must_use]
     pub fn is_repeat(&self, place: usize) -> bool {
         let Some(call) = self.calls.get(place) else {
@@ -427,7 +427,7 @@ impl Calls {
         self.add(place, fragment, seen);
     }
 
-    /// The id that was told of the call at a place.
+    /// Returns the id that was emitted for the call at a place.
     #[must_use]
     pub fn id_at(&self, place: usize) -> Option<&str> {
         self.calls.get(place)?.told.as_deref()
@@ -440,7 +440,7 @@ impl Calls {
         call.map(|call| call.arguments.as_str()).unwrap_or_default()
     }
 
-    /// Says that no more comes of the call at a place.
+    /// Notes that no more comes of the call at a place.
     pub fn end_one(&mut self, place: usize, seen: &mut VecDeque<StreamEvent>) {
         if self
             .pieces
@@ -455,7 +455,7 @@ impl Calls {
         }
     }
 
-    /// Says that no more comes of any call.
+    /// Notes that no more comes of any call.
     pub fn end(&mut self, seen: &mut VecDeque<StreamEvent>) {
         for place in 0..self.calls.len() {
             self.end_one(place, seen);
@@ -466,7 +466,7 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// There are arguments of a call that has no name, or several of which it is not known whose they are.
+    /// There are arguments of a call that has no name, or several arguments whose calls are not known.
     pub fn finish(&mut self) -> Result<Vec<FinishedCall>, ApiFailure> {
         self.end(&mut VecDeque::new());
         let Self {

@@ -39,22 +39,22 @@ impl Nesting {
         }
     }
 
-    /// Whether an object or list has begun.
+    /// Returns whether an object or list has begun.
     pub(super) const fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Whether an object or list has ended.
+    /// Returns whether an object or list has ended.
     pub(super) const fn is_whole(&self) -> bool {
         self.has_begun && self.depth == 0
     }
 
-    /// Whether there are but spaces.
+    /// Returns whether there are but spaces.
     pub(super) const fn is_blank(&self) -> bool {
         self.ink == 0
     }
 
-    /// Whether this is an object that holds nothing.
+    /// Returns whether this is an object that holds nothing.
     pub(super) fn is_empty_object(&self) -> bool {
         self.ink == 2 && self.is_whole() && self.first == Some(b'{')
     }

@@ -1,7 +1,7 @@
 use super::arguments::Arguments;
 
-/// Calls of one name that may be the pieces of one: each has an id or an index of its own, and the one before it was not
-/// whole. Nothing is told of them until that is known.
+/// Calls of one name that may be the pieces of one: each has an id or an index of its own, and the one before it was
+/// not whole. Nothing of them is emitted until that is known.
 #[derive(Debug)]
 pub(super) struct Pieces {
     /// Where they are, in the order in which they began.
@@ -11,7 +11,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Whether the call at a place is one of them.
+    /// Returns whether the call at a place is one of them.
     pub(super) fn hold(&self, place: usize) -> bool {
         self.places.contains(&place)
     }
