@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use neuron_types::{ContentBlock, Message};
 use serde_json::{Map, Value};
 
-/// The type of the block that tells in which container the API ran an answer's code. It is this crate's own:
-/// the API says so beside the message, and the run's conversation is all that the next request knows.
+/// The type of the block that names the container in which the API ran an answer's code. It is this crate's own: the
+/// API names the container beside the message, and the run's conversation is all that the next request knows.
 const KIND: &str = "neuron_container";
 
 /// The block for the container of an answer.
@@ -15,12 +15,12 @@ pub(crate) fn block(mut container: Map<String, Value>) -> Option<ContentBlock> {
     Some(ContentBlock::Other(Value::Object(container)))
 }
 
-/// Says if this is such a block, which is no part of a message.
+/// Returns whether this is such a block, which is no part of a message.
 pub(crate) fn is_block(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str) == Some(KIND)
 }
 
-/// The container of the next request: the one that is asked for, else that of the newest answer that had one,
+/// Returns the container of the next request: the one that is asked for, else that of the newest answer that had one,
 /// if it still is there.
 pub(crate) fn next<'a>(
     conversation: &'a [Message],

@@ -19,7 +19,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What is known of a model, from the user first.
+    /// Returns what is known of a model, from the user first.
     pub(crate) fn capabilities(&self, model: &str) -> ModelCapabilities {
         match self.models.get(model) {
             Some(given) => given.clone(),

@@ -11,7 +11,7 @@ pub(crate) struct Block {
     pub(crate) thinking: String,
     /// Which of the calls of our tools it is.
     pub(crate) call: Option<usize>,
-    /// The input of a call of whoever else's tool.
+    /// The input of a call of a tool that is not ours.
     pub(crate) input: Arguments,
     pub(crate) ended: bool,
 }
@@ -50,7 +50,7 @@ impl Block {
         self.fields.get(name)?.as_str()
     }
 
-    /// Whether its start comes once more. Two blocks of text that lie on one another are one.
+    /// Returns whether its start comes once more. Two blocks of text that lie on one another are one.
     pub(crate) fn is_repeated_by(&self, fields: &Map<String, Value>) -> bool {
         let same = |name| self.fields.get(name) == fields.get(name);
         let is_call = fields.contains_key("name");
@@ -88,7 +88,8 @@ impl Block {
         self.set_input(&input);
     }
 
-    /// What is no JSON is kept as the model wrote it, for the loop to tell the model.
+    /// Sets the input. What is no JSON is kept as the model wrote it, so that the loop can show the model what is
+    /// wrong.
     pub(crate) fn set_input(&mut self, input: &str) {
         if !input.is_empty() {
             self.set("input", read_input(input));

@@ -83,7 +83,7 @@ struct Counts {
 }
 
 impl Answer {
-    /// The answer. It is absent if this is no message at all.
+    /// Returns the answer. It is absent if this is no message at all.
     pub(crate) fn into_response(self) -> Result<CompletionResponse, NoAnswer> {
         let usage: TokenUsage = self.usage.into();
         let mut content = Vec::new();
@@ -120,7 +120,7 @@ impl Answer {
     }
 }
 
-/// A call of whoever's tool.
+/// Returns whether this is a call of a tool, ours or not.
 fn is_call(block: &ContentBlock) -> bool {
     match block {
         ContentBlock::ToolUse { .. } => true,
@@ -132,7 +132,8 @@ fn is_call(block: &ContentBlock) -> bool {
     }
 }
 
-/// What was written before a refusal is to be thrown away; the explanation is what the reader needs.
+/// Returns the content of an answer that ended with `refusal`: what was written before is thrown away; the explanation
+/// is what the reader needs.
 fn refusal(content: Vec<ContentBlock>, details: Option<StopDetails>) -> Vec<ContentBlock> {
     let explanation = details.and_then(|details| {
         let category = details.category.map(|name| format!("declined: {name}"));
@@ -206,7 +207,7 @@ fn is_text(fields: &Map<String, Value>, name: &str) -> bool {
     fields.get(name).is_some_and(Value::is_string)
 }
 
-/// Says if these texts and the type are all there is, but for nulls.
+/// Returns whether these texts and the type are all there is, but for nulls.
 fn is_whole(fields: &Map<String, Value>, names: &[&str]) -> bool {
     let said = fields.values().filter(|value| !value.is_null()).count();
     said == names.len() + 1 && names.iter().all(|name| is_text(fields, name))

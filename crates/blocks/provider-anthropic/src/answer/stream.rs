@@ -29,7 +29,7 @@ pub(crate) struct Assembler {
     calls: Calls,
     /// Input that came while no call was open.
     stray: String,
-    /// The event came that says why the answer ended.
+    /// The event came that states why the answer ended.
     is_reasoned: bool,
     stopped: bool,
 }
@@ -252,7 +252,7 @@ impl Assembler {
         self.calls.end_one(call, seen);
     }
 
-    /// Whether input is lost with what came of it: it is of a call, and not one that has it.
+    /// Returns whether input is lost with what came of it: it is of a call, and not one that has it.
     fn lost_input(&self, message: &Map<String, Value>) -> bool {
         let stray = self.stray.trim();
         let mut calls = self.blocks.iter().filter_map(|block| block.call).peekable();

@@ -92,14 +92,13 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Adds a beta flag. Default is none.
+    /// Adds a beta flag. Default is no flags.
     pub fn beta(mut self, flag: impl Into<String>) -> Self {
         self.settings.betas.push(flag.into());
         self
     }
 
-    /// Sets how many tokens an answer may have where the request does not say. Default is
-    /// [`DEFAULT_MAX_TOKENS`].
+    /// Sets how many tokens an answer may have where the request sets no number. Default is [`DEFAULT_MAX_TOKENS`].
     pub fn max_tokens(mut self, max_tokens: u64) -> Self {
         self.settings.max_tokens = max_tokens;
         self
@@ -125,16 +124,16 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Sets whether the API drops thinking whose place in the conversation changed, where the model would
-    /// refuse the request otherwise. Default is no: `neuron-context` takes such thinking out itself. For
-    /// callers who edit conversations, instructions or tools in their own way.
+    /// Sets whether the API drops thinking whose place in the conversation changed, where the model would reject the
+    /// request otherwise. Default is no: `neuron-context` takes such thinking out itself. For callers who edit
+    /// conversations, instructions or tools in their own way.
     pub fn drop_mismatched_thinking(mut self, drop: bool) -> Self {
         self.settings.drop_mismatched_thinking = drop;
         self
     }
 
-    /// Sets whether a request that a known model would refuse is refused before it is sent. Default is yes.
-    /// For models that take more by now than is known here.
+    /// Sets whether a request that a known model would reject is rejected before it is sent. Default is yes. For models
+    /// that take more by now than is known here.
     pub fn check_models(mut self, check: bool) -> Self {
         self.settings.check_models = check;
         self

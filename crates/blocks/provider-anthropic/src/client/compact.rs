@@ -17,17 +17,16 @@ pub struct Summary {
 }
 
 impl Anthropic {
-    /// Has the API summarise the conversation, without an answer to it.
+    /// Asks the API to summarise the conversation, without an answer to it.
     ///
     /// `request` is the one that would be sent next, with the same instructions and tools as ever; every call
     /// in it must have its result. `instructions` say what the summary must pay attention to.
     ///
     /// # Errors
     ///
-    /// As [`Provider::complete`](neuron_types::Provider::complete); a model before 4.6 is refused.
-    /// [`ProviderError::code`] tells why the API refused, for example `compaction_nothing_to_summarize`. An
-    /// answer without a summary is a failure with the code `compaction_failed`: the conversation stays as it
-    /// was.
+    /// As [`Provider::complete`](neuron_types::Provider::complete); a model before 4.6 is rejected.
+    /// [`ProviderError::code`] names why the API rejected the request, for example `compaction_nothing_to_summarize`.
+    /// An answer without a summary is a failure with the code `compaction_failed`: the conversation stays as it was.
     pub async fn compact(
         &self,
         request: &CompletionRequest,

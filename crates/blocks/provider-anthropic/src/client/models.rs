@@ -129,7 +129,7 @@ impl WireModel {
 }
 
 impl Effort {
-    /// `None` where the API says nothing of any.
+    /// Returns `None` where the API reports nothing about any level.
     fn levels(&self) -> Option<Vec<ReasoningEffort>> {
         let said = [
             (ReasoningEffort::Low, &self.low),

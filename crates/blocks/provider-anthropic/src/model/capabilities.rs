@@ -19,13 +19,13 @@ pub struct ModelCapabilities {
     pub sampling: Option<bool>,
     /// Thinking with a budget in tokens.
     pub thinking_budget: Option<bool>,
-    /// Thinking of which the model decides how much.
+    /// Thinking whose amount the model decides.
     pub adaptive_thinking: Option<bool>,
     /// Switching thinking off.
     pub no_thinking: Option<bool>,
     /// Thinking between tool calls alone.
     pub between_tools: Option<bool>,
-    /// It thinks unless it is told not to.
+    /// It thinks unless the request switches thinking off.
     pub thinks_unasked: Option<bool>,
     /// The highest effort at which thinking can be switched off; any where `None`.
     pub no_thinking_up_to: Option<ReasoningEffort>,
@@ -41,7 +41,7 @@ pub struct ModelCapabilities {
     pub structured_outputs: Option<bool>,
     /// Compaction on demand.
     pub compaction: Option<bool>,
-    /// It refuses thinking whose place in the conversation changed.
+    /// It rejects thinking whose place in the conversation changed.
     pub binds_thinking: Option<bool>,
 }
 
@@ -56,8 +56,8 @@ enum Family {
 }
 
 impl ModelCapabilities {
-    /// What is known of the model of this name, also as gateways write it, such as
-    /// `anthropic.claude-opus-4-5-20251101-v1:0`. Nothing, for a name of another kind.
+    /// Returns what is known of the model of this name, also as gateways write it, such as
+    /// `anthropic.claude-opus-4-5-20251101-v1:0`. Nothing is known for a name of another kind.
     #[must_use]
     pub fn of(model: &str) -> Self {
         match parse(model) {
@@ -124,7 +124,7 @@ fn fifth(family: Family, minor: u8) -> ModelCapabilities {
             ..common
         },
         (Family::Opus, 0) => ModelCapabilities {
-            // Said to be refused, and said to work.
+            // Documented as rejected, and documented as working.
             thinking_budget: None,
             no_thinking: Some(true),
             no_thinking_up_to: Some(ReasoningEffort::High),
@@ -163,7 +163,7 @@ fn fifth(family: Family, minor: u8) -> ModelCapabilities {
     }
 }
 
-/// What every model from 4.6 on has in common.
+/// Returns what every model from 4.6 on has in common.
 fn newer() -> ModelCapabilities {
     ModelCapabilities {
         adaptive_thinking: Some(true),

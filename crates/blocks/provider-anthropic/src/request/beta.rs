@@ -23,7 +23,7 @@ const OF_FIELDS: [(&str, &str); 5] = [
     ("/output_config/task_budget", "task-budgets-2026-03-13"),
 ];
 
-/// The header with the client's own flags, then those that the request needs. `None` where there are none.
+/// Returns the header with the client's own flags, then those that the request needs. `None` if there are no flags.
 pub(crate) fn header(
     settings: &Settings,
     request: &CompletionRequest,
@@ -52,7 +52,7 @@ pub(crate) fn header(
         let needed = OF_FIELDS
             .iter()
             .filter(|(field, _)| extra.pointer(field).is_some());
-        // Whoever names a version of the connector wants that one.
+        // A caller that names a version of the connector wants that one.
         let other_mcp = settings
             .betas
             .iter()

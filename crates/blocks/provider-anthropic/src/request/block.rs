@@ -62,7 +62,7 @@ pub(crate) enum Block<'a> {
 }
 
 impl Block<'_> {
-    /// Says if this is thinking, of whatever kind.
+    /// Returns whether this is thinking, of whatever kind.
     pub(crate) fn is_thinking(&self) -> bool {
         match self {
             Self::Thinking { .. } | Self::RedactedThinking { .. } => true,
@@ -71,7 +71,7 @@ impl Block<'_> {
         }
     }
 
-    /// Says if this is the provider's summary of what was before it.
+    /// Returns whether this is the provider's summary of what was before it.
     pub(crate) fn is_compaction(&self) -> bool {
         match self {
             Self::Compaction { .. } => true,
@@ -80,7 +80,7 @@ impl Block<'_> {
         }
     }
 
-    /// Says if this is the call of a tool that the API runs itself, or what came of it.
+    /// Returns whether this is the call of a tool that the API runs itself, or the result of one.
     pub(crate) fn is_of_server_tool(&self) -> bool {
         let Self::Raw(value) = self else {
             return false;
@@ -89,12 +89,12 @@ impl Block<'_> {
         kind.is_some_and(|kind| kind == "server_tool_use" || kind.ends_with("_tool_result"))
     }
 
-    /// Says if this is text.
+    /// Returns whether this is text.
     pub(crate) fn is_plain_text(&self) -> bool {
         matches!(self, Self::Text { .. })
     }
 
-    /// Says if the block brought a cache marker of its own.
+    /// Returns whether the block brought a cache marker of its own.
     pub(crate) fn has_own_marker(&self) -> bool {
         match self {
             Self::Text { rest, .. } | Self::ToolUse { rest, .. } => rest.has("cache_control"),
@@ -120,7 +120,7 @@ impl Block<'_> {
     }
 }
 
-/// Says if a block that was received with fields of its own is thinking.
+/// Returns whether a block that was received with fields of its own is thinking.
 pub(crate) fn is_raw_thinking(block: &Value) -> bool {
     let kind = block.get("type").and_then(Value::as_str);
     matches!(kind, Some("thinking" | "redacted_thinking"))
@@ -135,7 +135,7 @@ pub(crate) enum ResultItem<'a> {
 }
 
 impl<'a> ResultItem<'a> {
-    /// `None` for blank text, which the API refuses.
+    /// Returns `None` for blank text, which the API rejects.
     pub(crate) fn new(item: &'a ContentItem) -> Option<Self> {
         match item {
             ContentItem::Text(text) if text.trim().is_empty() => None,

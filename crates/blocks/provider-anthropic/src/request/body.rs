@@ -98,7 +98,7 @@ struct Compaction<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Writes down what to send, and refuses what the API would refuse for certain.
+    /// Writes down what to send, and rejects what the API would reject for certain.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         settings: &Settings,
@@ -159,7 +159,7 @@ impl<'a> Body<'a> {
         Ok(body)
     }
 
-    /// How many tokens the answer may have.
+    /// Returns how many tokens the answer may have.
     pub(crate) fn max_tokens(&self) -> u64 {
         self.max_tokens
     }
@@ -242,7 +242,7 @@ fn max_tokens(
         .unwrap_or_else(|| default.saturating_add(budget))
 }
 
-/// Without tools there is nothing to choose, and the API refuses to be told so.
+/// Returns the choice of tools. Without tools there is nothing to choose, and the API rejects a choice.
 fn tool_choice(request: &CompletionRequest, no_tools: bool) -> Option<Choice<'_>> {
     let one_at_a_time = request.parallel_tool_calls == Some(false);
     let kind = match request.tool_choice.as_ref() {

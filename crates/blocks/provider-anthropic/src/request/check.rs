@@ -31,7 +31,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Refuses what the API would refuse for certain, and says what to change.
+    /// Rejects what the API would reject for certain, and states what to change.
     pub(crate) fn check(&self, purpose: Purpose<'_>) -> Result<(), ProviderError> {
         if purpose != Purpose::Count {
             self.check_sampling()?;
@@ -192,7 +192,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// What the newer version of the API takes in neither role's messages any more.
+    /// Rejects what the newer version of the API takes in neither role's messages any more.
     fn check_contents(&self) -> Result<(), ProviderError> {
         if self.version == ApiVersion::V2023_06_01 {
             return Ok(());

@@ -34,7 +34,7 @@ struct Amount {
     value: u64,
 }
 
-/// What the request asks for, if it asks for anything. Thinking is cleared first, as the API demands.
+/// Returns what the request asks for, if it asks for anything. Thinking is cleared first, as the API demands.
 pub(crate) fn management(request: &CompletionRequest) -> Option<ContextManagement<'_>> {
     let mut edits: Vec<_> = all(request).filter_map(edit).collect();
     edits.sort_by_key(|edit| !edit.strategy().starts_with("clear_thinking"));

@@ -16,14 +16,14 @@ pub(crate) struct WireMessage<'a> {
 }
 
 impl WireMessage<'_> {
-    /// Says if the API takes an operator's message right after this one.
+    /// Returns whether the API takes an operator's message right after this one.
     pub(crate) fn takes_operator(&self) -> bool {
         self.role == "user" || self.content.last().is_some_and(Block::is_of_server_tool)
     }
 }
 
-/// The conversation with consecutive messages of one role merged, tool results first in theirs, what an
-/// operator says behind what a user says at the same time, and without what the API refuses.
+/// Returns the conversation with consecutive messages of one role merged, tool results first in theirs, what an
+/// operator says behind what a user says at the same time, and without what the API rejects.
 ///
 /// Thinking is left out after a call whose arguments cannot go back as they came: it is bound to what was
 /// there before it.

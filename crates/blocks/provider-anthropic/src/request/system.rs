@@ -13,7 +13,7 @@ pub(crate) struct SystemPart<'a> {
     pub(crate) cache_control: Option<Marker>,
 }
 
-/// Returns the parts that are not blank: the API refuses those.
+/// Returns the parts that are not blank: the API rejects blank ones.
 pub(crate) fn system(request: &CompletionRequest) -> Vec<SystemPart<'_>> {
     let part = |text, cache_control| SystemPart {
         kind: "text",

@@ -44,19 +44,20 @@ struct BlockBinding {
 }
 
 impl Thinking {
-    /// Says if the model thinks within a budget of its own.
+    /// Returns whether the model thinks within a budget of its own.
     pub(crate) fn has_budget(self) -> bool {
         matches!(self.mode, Mode::Enabled { .. })
     }
 
-    /// Says if thinking that lost its place is to be dropped.
+    /// Returns whether thinking that lost its place is to be dropped.
     pub(crate) fn drops_mismatched(self) -> bool {
         self.block_binding.is_some()
     }
 }
 
 impl Reasoning {
-    /// Thinking and effort, which belong together: effort asks for adaptive thinking unless told otherwise.
+    /// Returns thinking and effort, which belong together: effort asks for adaptive thinking unless the request says
+    /// otherwise.
     pub(crate) fn new(
         request: &CompletionRequest,
         settings: &Settings,
@@ -114,7 +115,7 @@ impl Reasoning {
     }
 }
 
-/// Adds how thinking is shown and bound. A model that thinks unasked is told so by asking.
+/// Adds how thinking is shown and bound. For a model that thinks unasked, this asks for thinking explicitly.
 fn settled(mode: Option<Mode>, settings: &Settings, model: &ModelCapabilities) -> Option<Thinking> {
     let unasked = (model.thinks_unasked == Some(true)).then_some(Mode::Adaptive);
     let thinks = matches!(
@@ -140,8 +141,8 @@ fn settled(mode: Option<Mode>, settings: &Settings, model: &ModelCapabilities) -
     })
 }
 
-/// With a budget, the API wants each call that it is now told the results of to follow thinking. A context
-/// edit may have taken that away, or another model may have made the call.
+/// Returns whether the newest turn of tools lacks thinking. With a budget, the API requires that each call whose result
+/// it now receives follows thinking. A context edit may have taken that away, or another model may have made the call.
 fn newest_tool_turn_lacks_thinking(messages: &[WireMessage<'_>]) -> bool {
     let [.., turn, results] = messages else {
         return false;

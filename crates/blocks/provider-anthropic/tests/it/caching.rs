@@ -82,7 +82,7 @@ async fn the_same_conversation_gives_the_same_bytes() {
     assert_eq!(requests[0].body, requests[1].body);
 }
 
-/// Where the markers are: the lives of all of them, in the order that the API reads.
+/// Returns where the markers are: the lives of all of them, in the order that the API reads.
 async fn lives(
     build: impl FnOnce(AnthropicBuilder) -> AnthropicBuilder,
     request: &CompletionRequest,

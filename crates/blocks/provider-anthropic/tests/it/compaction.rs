@@ -17,7 +17,7 @@ fn managed(edits: Vec<ContextEdit>) -> CompletionRequest {
     hello().with_head(|head| head.context_management = Some(ContextManagement { edits }))
 }
 
-/// What is sent, and the beta flags.
+/// Returns what is sent, and the beta flags.
 async fn sent(request: &CompletionRequest) -> (Value, Option<String>) {
     let api = FakeApi::with_body(json!({"content": []})).await;
     let client = api.client().automatic_caching(false).build().unwrap();

@@ -96,7 +96,7 @@ pub(crate) fn conversation(messages: Vec<Message>) -> CompletionRequest {
     CompletionRequest::new(RequestHead::new("claude-opus-5-5"), messages)
 }
 
-/// What the client makes of this answer, after exactly one request.
+/// Returns what the client makes of this answer, after exactly one request.
 pub(crate) async fn complete(body: Value) -> Result<CompletionResponse, ProviderError> {
     let api = FakeApi::with_body(body).await;
     let result = api.client().build().unwrap().complete(&hello()).await;

@@ -1,4 +1,4 @@
-//! Anthropic's own client reads what our fake server sends, so that tests against it tell something.
+//! Anthropic's own client reads what our fake server sends, so that tests against it prove something.
 
 use std::{env, process::Stdio};
 

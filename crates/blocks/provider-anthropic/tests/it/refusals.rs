@@ -1,4 +1,4 @@
-//! What a model or the API's version does not take is refused before it is sent, with what to change.
+//! What a model or the API's version does not take is rejected before it is sent, with what to change.
 
 use neuron_provider_anthropic::{ApiVersion, ModelCapabilities, UNSUPPORTED};
 use neuron_types::{

@@ -37,7 +37,7 @@ fn picture() -> ImageSource {
     }
 }
 
-/// Two parallel calls, one of which failed.
+/// Two parallel calls. One of them failed.
 pub(crate) fn parallel_calls() -> Vec<Message> {
     vec![
         Message::user("Weather in Paris and Oslo?"),

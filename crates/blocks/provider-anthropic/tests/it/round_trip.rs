@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 use crate::messages::Messages;
 
-/// Blocks of every known type and of unknown ones, each with fields that nobody expects.
+/// Blocks of every known type and of unknown ones, each with unexpected fields.
 pub(crate) fn any_block() -> impl Strategy<Value = Value> {
     let known = prop_oneof![
         ".{0,8}[a-z]".prop_map(|text| json!({"type": "text", "text": text})),

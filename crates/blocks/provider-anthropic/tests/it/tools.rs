@@ -56,7 +56,7 @@ async fn the_apis_own_tools_stand_beside_those_of_the_request() {
     assert_eq!(names(&body), ["web_search", "get_weather"]);
     assert_eq!(body["tools"][0]["type"], "web_search_20260318");
 
-    // Alone they are tools, too, of which there is a choice.
+    // Alone they are tools, too, and there is a choice among them.
     let alone = searching(Vec::new()).with_head(|head| head.tool_choice = Some(ToolChoice::None));
     let body = sent(&alone).await;
     assert_eq!(names(&body), ["web_search"]);

@@ -35,7 +35,7 @@ fn thinking(thinking: &str, signature: &str) -> Value {
     json!({"type": "thinking", "thinking": thinking, "signature": signature})
 }
 
-/// What the API may answer today, by name.
+/// Returns what the API may answer today, by name.
 pub(crate) fn answers() -> Vec<(&'static str, Value)> {
     let paris = || json!({"city": "Paris"});
     vec![
@@ -204,7 +204,7 @@ pub(crate) fn answers() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What the API says of a model.
+/// Returns what the API says of a model.
 pub(crate) fn model(id: &str) -> Value {
     let yes = || json!({"supported": true});
     let no = || json!({"supported": false});
@@ -219,7 +219,7 @@ pub(crate) fn model(id: &str) -> Value {
                 "enabled": no(), "adaptive": yes(), "disabled": no(), "between_tools": yes()}}}})
 }
 
-/// What the API may answer one day, and what servers answer that call themselves compatible.
+/// Returns what the API may answer one day, and what servers answer that call themselves compatible.
 pub(crate) fn odd_answers() -> Vec<(&'static str, Value)> {
     vec![
         (
