@@ -51,7 +51,8 @@ fn call(id: Option<String>, name: String, input: Value, extra: Map<String, Value
     }
 }
 
-/// No arguments are an empty object, and text that is not JSON stays text, so that the model can be told.
+/// Parses arguments. No arguments are an empty object, and text that is not JSON stays text, so that the model can read
+/// what is wrong with it.
 fn parse(text: &str) -> Value {
     match text.trim() {
         "" | "null" => json!({}),

@@ -62,22 +62,22 @@ impl<S> OpenAiBuilder<S> {
         self.header("openai-project", project)
     }
 
-    /// Sets whether a request is checked against what is known of OpenAI's models, so that one which the
-    /// model would refuse fails with a message that says what to change, and is not sent. Models that are
-    /// not known are not checked. Default is yes for OpenAI itself, else no: what a compatible server calls
-    /// `gpt-6-sol` is its own affair.
+    /// Sets whether a request is checked against what is known of OpenAI's models, so that one which the model would
+    /// reject fails with a message that states what to change, and is not sent. Models that are not known are not
+    /// checked. Default is yes for OpenAI itself, else no: what a compatible server calls `gpt-6-sol` is its own
+    /// affair.
     pub fn check_models(mut self, check: bool) -> Self {
         self.check_models = Some(check);
         self
     }
 
-    /// Says if this is OpenAI itself, in any of its regions.
+    /// Returns whether this is OpenAI itself, in any of its regions.
     pub(crate) fn is_openai(&self) -> bool {
         let host = self.http.host().unwrap_or_default();
         host == "api.openai.com" || host.ends_with(".api.openai.com")
     }
 
-    /// Mistral takes ids of its own form alone.
+    /// Returns the rule for ids of calls. Mistral takes ids of its own form alone.
     pub(crate) fn call_ids(&self) -> CallIdRule {
         let host = self.http.host().unwrap_or_default();
         match host == "mistral.ai" || host.ends_with(".mistral.ai") {
@@ -90,7 +90,7 @@ impl<S> OpenAiBuilder<S> {
         self.check_models.unwrap_or_else(|| self.is_openai())
     }
 
-    /// The client, and what is set for the API alone.
+    /// Returns the client, and what is set for the API alone.
     pub(crate) fn connect(self) -> Result<(HttpClient, S), ProviderError> {
         let http = if self.is_openai() {
             if !self.has_key {

@@ -76,7 +76,7 @@ pub(crate) struct BaseResponse {
 }
 
 impl BaseResponse {
-    /// Whether it is one: a success has the form too.
+    /// Returns whether it is one: a success has the form too.
     pub(crate) const fn failed(&self) -> bool {
         self.status_code != 0
     }
@@ -107,7 +107,7 @@ fn base_response(body: &Value) -> Option<ApiFailure> {
     Some(failure.with_code(Some(code.to_string())))
 }
 
-/// Code and type say most, then what only the message tells, then the status.
+/// Returns the kind of a failure: code and type say most, then the message, then the status.
 fn kind(status: u16, names: [Option<&str>; 2], message: &str) -> FailureKind {
     if let Some(kind) = names.into_iter().flatten().find_map(kind_of_name) {
         return kind;
@@ -140,7 +140,8 @@ fn kind(status: u16, names: [Option<&str>; 2], message: &str) -> FailureKind {
     }
 }
 
-/// The kind of an error that is nothing but words, with a status of success. LM Studio says so that there is no such path.
+/// Returns the kind of an error that is nothing but words, with a status of success. LM Studio reports a path that does
+/// not exist like this.
 fn kind_of_words(message: &str) -> Option<FailureKind> {
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
     let is_about_model = message.contains("model");
@@ -157,7 +158,7 @@ fn kind_of_words(message: &str) -> Option<FailureKind> {
     }
 }
 
-/// The kind of an error type where there is no status to tell it.
+/// Returns the kind of an error type where there is no status.
 fn kind_of_type(name: &str) -> Option<FailureKind> {
     let kind = match name {
         "invalid_request_error" => FailureKind::InvalidRequest,

@@ -12,7 +12,7 @@ use crate::{chat, responses};
 ///
 /// # Errors
 ///
-/// It is none.
+/// There is no answer.
 pub fn chat_answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
     chat::provider::whole(body, false)
 }
@@ -27,7 +27,7 @@ pub fn chat_stream(parts: &[&[u8]]) -> Streamed {
 ///
 /// # Errors
 ///
-/// It is none.
+/// There is no answer.
 pub fn responses_answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
     responses::provider::whole(body)
 }

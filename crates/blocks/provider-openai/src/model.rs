@@ -15,7 +15,7 @@ pub(crate) struct Model {
     names: &'static [&'static str],
     /// The efforts that it takes. Empty where it does not reason.
     efforts: &'static [ReasoningEffort],
-    /// How hard it reasons unless it is told, where that is certain.
+    /// How hard it reasons by default, where that is certain.
     default_effort: Option<ReasoningEffort>,
     chat_tools: ChatTools,
 }
@@ -120,8 +120,8 @@ impl Model {
         !self.efforts.is_empty()
     }
 
-    /// Refuses what the model would refuse on either API. `effort` is the one that was asked for; returned is
-    /// the one to send.
+    /// Rejects what the model would reject on either API. `effort` is the one that was asked for; returned is the one
+    /// to send.
     pub(crate) fn check(
         &self,
         request: &CompletionRequest,
@@ -129,7 +129,7 @@ impl Model {
     ) -> Result<Option<ReasoningEffort>, ProviderError> {
         let name = &request.model;
         match effort {
-            // What does not reason refuses to be told so.
+            // A model that does not reason rejects an effort, also that of no reasoning.
             Some(NoEffort) if !self.reasons() => return Ok(None),
             Some(_) if !self.reasons() => {
                 return Err(refuse(format!(
@@ -165,7 +165,7 @@ impl Model {
         Ok(effort)
     }
 
-    /// Refuses tools where Chat Completions does not offer them for the model.
+    /// Rejects tools where Chat Completions does not offer them for the model.
     pub(crate) fn check_chat_tools(
         &self,
         request: &CompletionRequest,

@@ -24,7 +24,7 @@ pub(crate) fn effort(
     }
 }
 
-/// The error of a request that cannot be expressed, or that the model would refuse.
+/// Returns the error of a request that cannot be expressed, or that the model would reject.
 pub(crate) fn refuse(message: impl Into<String>) -> ProviderError {
     ProviderError::new(FailureKind::InvalidRequest, message)
 }

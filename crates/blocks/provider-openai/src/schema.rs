@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::reasoning::refuse;
 
-/// The schema of a tool's arguments. OpenAI refuses an object schema that does not say `properties`, even
-/// for a tool without arguments.
+/// The schema of a tool's arguments. OpenAI rejects an object schema that does not have `properties`, even for a tool
+/// without arguments.
 #[derive(Debug)]
 pub(crate) struct Parameters<'a>(Cow<'a, Value>);
 
 impl<'a> Parameters<'a> {
-    /// What the model is held to has closed objects alone, with all their properties required. `None` where the schema is
-    /// not one of an object.
+    /// Returns the parameters of a tool. What the model is held to has closed objects alone, with all their properties
+    /// required. `None` where the schema is not one of an object.
     pub(crate) fn of(tool: &'a ToolDefinition) -> Result<Option<Self>, ProviderError> {
         let schema = &tool.input_schema;
         if tool.strict != Some(true) {

@@ -51,7 +51,7 @@ struct Name<'a> {
 }
 
 impl<'a> RequestTools<'a> {
-    /// Those of the request, then the server's own, which are in `extra`.
+    /// Returns the tools of the request, then the server's own, which are in `extra`.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         extra: Option<&'a Map<String, Value>>,
@@ -85,7 +85,7 @@ impl<'a> RequestTools<'a> {
     }
 }
 
-/// `None` where the schema of the arguments is not one of an object.
+/// Returns `None` where the schema of the arguments is not one of an object.
 fn function(tool: &ToolDefinition, form: Form) -> Result<Option<Function<'_>>, ProviderError> {
     let Some(parameters) = Parameters::of(tool)? else {
         return Ok(None);
@@ -95,7 +95,7 @@ fn function(tool: &ToolDefinition, form: Form) -> Result<Option<Function<'_>>, P
             tool.strict,
             &["name", "description", "parameters", "strict"],
         ),
-        // Said in so many words, since the default of Responses is not that of Chat Completions.
+        // Stated explicitly, since the default of Responses is not that of Chat Completions.
         Form::Flat => (
             Some(tool.strict == Some(true)),
             &["type", "name", "description", "parameters", "strict"],
@@ -110,7 +110,7 @@ fn function(tool: &ToolDefinition, form: Form) -> Result<Option<Function<'_>>, P
     }))
 }
 
-/// Without tools there is nothing to choose, and servers refuse to be told so.
+/// Returns the choice of tools. Without tools there is nothing to choose, and servers reject a choice.
 fn choice(request: &CompletionRequest, has_tools: bool, form: Form) -> Option<Choice<'_>> {
     match request.tool_choice.as_ref()? {
         ToolChoice::Auto | ToolChoice::None if !has_tools => None,

@@ -73,7 +73,7 @@ impl Said {
         ])]
     }
 
-    /// Whether it says nothing.
+    /// Returns whether it says nothing.
     pub(crate) fn is_empty(&self) -> bool {
         let has_content = match &self.content {
             Value::String(text) => !text.is_empty(),
@@ -205,7 +205,7 @@ impl Received {
         }
     }
 
-    /// The blocks, and whether the model refused: then they are its refusal alone.
+    /// Returns the blocks, and whether the model answered with a `refusal`: then the blocks are that alone.
     fn into_blocks(self) -> (Vec<ContentBlock>, bool) {
         let mut refusal = Some(self.refusal).filter(|text| !text.is_empty());
         let mut blocks = Vec::new();

@@ -45,7 +45,7 @@ impl Content {
         seen.push_back(StreamEvent::TextDelta(text));
     }
 
-    /// Takes a part that is no text. Mistral's thoughts are parts that hold texts, and go on from piece to piece.
+    /// Takes a part that is no text. Mistral's thoughts are parts that hold texts, and continue from piece to piece.
     fn take_part(&mut self, part: Value, seen: &mut VecDeque<StreamEvent>) {
         let Some(thought) = thought_of(&part) else {
             self.0.push(Piece::Part(part));
@@ -75,7 +75,7 @@ impl Content {
 }
 
 impl Piece {
-    /// The text of a thought that may go on.
+    /// Returns the text of a thought that may continue.
     fn open_thought(&mut self) -> Option<&mut String> {
         let Self::Part(part) = self else { return None };
         thought_of(part)?;
@@ -87,7 +87,7 @@ impl Piece {
     }
 }
 
-/// What a thought says, if the part is one and holds texts alone.
+/// Returns what a thought says, if the part is one and holds texts alone.
 fn thought_of(part: &Value) -> Option<String> {
     let is_thought = part.get("type")? == "thinking";
     let texts = part.get("thinking")?.as_array()?.iter();

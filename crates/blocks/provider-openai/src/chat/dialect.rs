@@ -5,7 +5,7 @@ use crate::builder::OpenAiBuilder;
 /// The field that limits the length of an answer in Chat Completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenLimitField {
-    /// `max_completion_tokens`: OpenAI's own. Its newer models refuse the other.
+    /// `max_completion_tokens`: OpenAI's own. Its newer models reject the other.
     MaxCompletionTokens,
     /// `max_tokens`: the older name, which many compatible servers know alone.
     MaxTokens,
@@ -67,15 +67,15 @@ impl OpenAiBuilder<ChatSettings> {
     }
 
     /// Sets the field of an assistant message in which the server wants its reasoning back, for example
-    /// `reasoning_content`: all of it goes back then. Default is that reasoning which came as `reasoning_content` goes back
-    /// so beside calls, and other reasoning does not. An empty name sends none.
+    /// `reasoning_content`: all of it goes back then. By default, reasoning which came as `reasoning_content` goes back
+    /// in that field beside calls, and other reasoning does not. An empty name sends no reasoning.
     pub fn reasoning_field(mut self, name: impl Into<String>) -> Self {
         self.settings.reasoning_field = Some(name.into());
         self
     }
 
-    /// Sets whether a stream is asked to report its usage, with `stream_options`. Default is yes. Switch it
-    /// off for servers that refuse to be asked: their streams may then report no usage.
+    /// Sets whether a stream is asked to report its usage, with `stream_options`. Default is yes. Switch it off for
+    /// servers that reject the field: their streams may then report no usage.
     pub fn stream_usage(mut self, ask: bool) -> Self {
         self.settings.stream_usage = ask;
         self

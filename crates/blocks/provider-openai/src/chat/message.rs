@@ -252,7 +252,7 @@ fn assistant<'a>(
     if content.is_none() && tool_calls.is_empty() {
         return None;
     }
-    // Servers that reason between calls refuse those whose reasoning does not come back.
+    // Servers that reason between calls reject those whose reasoning does not come back.
     let field = match dialect.reasoning_field.as_deref() {
         Some(field) => Some(field).filter(|field| !field.is_empty()),
         None => own_field.filter(|_| !tool_calls.is_empty()),

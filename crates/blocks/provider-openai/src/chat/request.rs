@@ -37,7 +37,7 @@ struct StreamOptions {
 }
 
 impl<'a> Body<'a> {
-    /// Writes down what to send, and refuses what cannot be said.
+    /// Writes down what to send, and rejects what cannot be expressed.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         dialect: &'a Dialect,

@@ -90,7 +90,7 @@ impl Chunk {
         counts.find(|usage| **usage != Usage::default()).cloned()
     }
 
-    /// Whether it says that the answer failed, in one of the forms that servers have for it.
+    /// Returns whether it states that the answer failed, in one of the forms that servers have for it.
     fn is_error(&self) -> bool {
         let is_told = self.detail.is_string() || self.error_message.is_string();
         let is_told = self.choices.is_empty() && is_told;

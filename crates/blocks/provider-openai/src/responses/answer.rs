@@ -75,7 +75,7 @@ impl Answer {
         self.usage.clone().into()
     }
 
-    /// The answer. It is absent if the response failed, was cancelled or is not finished.
+    /// Returns the answer. It is absent if the response failed, was cancelled or is not finished.
     pub(crate) fn into_response(self) -> Result<CompletionResponse, NoAnswer> {
         if matches!(
             self.status.as_str(),
@@ -118,7 +118,7 @@ impl Answer {
     }
 }
 
-/// What the output holds. There is no reason given for its end: it follows from this.
+/// What the output holds. No reason is given for its end: it follows from this.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     message: bool,
@@ -164,7 +164,7 @@ pub(crate) fn take_item(item: Value, content: &mut Vec<ContentBlock>, seen: &mut
             let arguments = item.remove("arguments");
             content.push(received_call(id, name.unwrap_or_default(), arguments, item));
         }
-        // Its type stays, and tells this kind of call from the other when it goes back.
+        // Its type stays, and distinguishes this kind of call from the other when it goes back.
         Some(CUSTOM_CALL) if is_text("name") => {
             seen.call = true;
             let (id, name) = (

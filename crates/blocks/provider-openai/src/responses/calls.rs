@@ -135,12 +135,12 @@ impl Calls {
         Ok(())
     }
 
-    /// Says that no more comes of any call.
+    /// Notes that no more comes of any call.
     pub(crate) fn end_all(&mut self, seen: &mut VecDeque<StreamEvent>) {
         self.calls.end(seen);
     }
 
-    /// The item that began, as far as ids and names tell.
+    /// Returns the item that began, as far as ids and names show.
     fn known(&self, output_index: Option<u64>, item: &Map<String, Value>) -> Option<usize> {
         let known = self.find(output_index, text(item, "id"));
         let at = known.or_else(|| self.renamed(output_index, item))?;
@@ -197,11 +197,11 @@ impl Calls {
         self.items.get(at).map(|item| item.place)
     }
 
-    /// Gives calls that have no id the one that was told of them, and tells a reader of those that came with the last event.
+    /// Gives calls that have no id the one that was emitted for them, and emits those that came with the last event.
     ///
     /// # Errors
     ///
-    /// There are arguments that none of them has.
+    /// There are arguments that belong to none of them.
     pub(crate) fn name(
         &mut self,
         output: &mut [Value],
@@ -271,7 +271,7 @@ impl Calls {
 }
 
 impl Item {
-    /// Whether this is the item of a call, as far as ids and names tell.
+    /// Returns whether this is the item of a call, as far as ids and names show.
     fn is_begun_by(&self, item: &Map<String, Value>) -> bool {
         let same = |name| match (text(&self.fields, name), text(item, name)) {
             (Some(known), Some(said)) => known == said,
@@ -293,12 +293,12 @@ fn begin(item: &Map<String, Value>) -> Fragment {
     }
 }
 
-/// What a text says, however it is spaced.
+/// Returns what a text says, however it is spaced.
 fn value_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-/// What a text says that may hold several values in a row.
+/// Returns what a text says that may hold several values in a row.
 fn values_of(text: &str) -> Vec<Value> {
     let values = serde_json::Deserializer::from_str(text).into_iter();
     let values: Result<Vec<Value>, _> = values.collect();

@@ -30,7 +30,7 @@ struct Compaction {
 }
 
 impl OpenAiResponses {
-    /// Has the API compact the conversation, without an answer to it: what was said by the user stays, and an
+    /// Asks the API to compact the conversation, without an answer to it: what was said by the user stays, and an
     /// opaque item stands for the rest.
     ///
     /// `request` is the one that would be sent next, with the same instructions as ever; every call in it must
@@ -56,7 +56,7 @@ impl OpenAiResponses {
 }
 
 impl Compaction {
-    /// `None` if it is no compaction at all; nothing in it if none was made.
+    /// Returns `None` if it is no compaction at all; nothing in it if no compaction was made.
     fn read(self) -> Option<Option<Compacted>> {
         let mut messages: Vec<Message> = Vec::new();
         let mut seen = Seen::default();

@@ -14,7 +14,7 @@ pub(crate) struct Drafts {
 struct Draft {
     output_index: Option<u64>,
     item_id: String,
-    /// By their index, and whether they are a refusal.
+    /// By their index, and whether they are a `refusal`.
     parts: BTreeMap<(u64, bool), String>,
     /// The item came.
     ended: bool,
@@ -46,12 +46,12 @@ impl Drafts {
         }
     }
 
-    /// Whether text came of this item.
+    /// Returns whether text came of this item.
     pub(crate) fn has(&self, output_index: Option<u64>, item_id: &str) -> bool {
         self.find(output_index, item_id).is_some()
     }
 
-    /// Whether text came of this part.
+    /// Returns whether text came of this part.
     pub(crate) fn has_part(
         &self,
         output_index: Option<u64>,
@@ -63,7 +63,7 @@ impl Drafts {
         draft.is_some_and(|draft| draft.parts.contains_key(&part))
     }
 
-    /// The message came, with this text. Some servers give it another id than its pieces.
+    /// Notes that the message came, with this text. Some servers give it another id than its pieces.
     pub(crate) fn end(&mut self, output_index: Option<u64>, item_id: &str, text: &str) {
         let newest = self.drafts.len().checked_sub(1);
         let place = self.find(output_index, item_id).or_else(|| {

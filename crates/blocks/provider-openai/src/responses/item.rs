@@ -189,8 +189,8 @@ fn picture(source: &ImageSource) -> Part<'_> {
     }
 }
 
-/// What a person or the operator says. Native blocks are parts of the message if their type says so, else
-/// items of their own.
+/// Adds what a person or the operator says. Native blocks are parts of the message if their type is that of a part,
+/// else items of their own.
 fn said<'a>(role: &'static str, content: &'a [ContentBlock], items: &mut Vec<Item<'a>>) {
     let mut parts = Vec::with_capacity(content.len());
     for block in content {
@@ -234,7 +234,7 @@ fn document(source: &DocumentSource) -> Part<'_> {
     Part::InputFile { file }
 }
 
-/// What the model answered, item by item and in order.
+/// Adds what the model answered, item by item and in order.
 fn answered<'a>(
     content: &'a [ContentBlock],
     items: &mut Vec<Item<'a>>,

@@ -18,8 +18,8 @@ pub(crate) type Came = (Option<u64>, Value);
 /// The items that the last event lists, with those that it lacks and with what it leaves out of its own. Servers list the
 /// message alone, or items that hold nothing.
 ///
-/// The same item may have another id here and there. It is told by its ids, else by what it says, by its place, and at last
-/// by its kind. `came` is in the order of the places.
+/// The same item may have another id here and there. It is recognised by its ids, else by its content, by its place,
+/// and at last by its kind. `came` is in the order of the places.
 pub(crate) fn merge(output: Vec<Value>, came: Vec<Came>) -> Vec<Value> {
     let mut listed: Vec<Listed> = output.into_iter().map(Listed::from).collect();
     let mut rest: Vec<Option<Came>> = came.into_iter().map(Some).collect();
@@ -114,7 +114,7 @@ fn content(item: &Value, _: Option<u64>) -> Vec<String> {
     key.into_iter().collect()
 }
 
-/// What a message or a call says, if it says anything: arguments however they are spaced.
+/// Returns what a message or a call says, if it says anything: arguments however they are spaced.
 fn said(item: &Value) -> Option<Value> {
     match kind_of(item) {
         "message" => {
@@ -129,7 +129,7 @@ fn kind(item: &Value, _: Option<u64>) -> Vec<String> {
     vec![format!("{} {:?}", kind_of(item), text(item, "name"))]
 }
 
-/// Whether two items of one key can be one: those that say something else are two.
+/// Returns whether two items of one key can be one: those that say something else are two.
 fn may_be_one(listed: &Value, came: &Value) -> bool {
     let same = |name| text(listed, name) == text(came, name);
     let (known, said) = (said(listed), said(came));
@@ -156,7 +156,7 @@ fn fill(listed: &mut Value, came: Value) {
         let is_missing = match name.as_str() {
             // How far it was.
             "status" => false,
-            // It was told by this one.
+            // It was emitted under this one.
             "call_id" => true,
             "content" if is_hollow => true,
             "arguments" => is_nothing(known) || known == "{}",
@@ -178,7 +178,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a message holds no text: servers end items of which only the deltas say anything.
+/// Returns whether a message holds no text: servers end items whose text came in the deltas alone.
 pub(crate) fn is_hollow(item: &Map<String, Value>) -> bool {
     let text = |part: &Value| {
         let text = part.get("text").or_else(|| part.get("refusal"));

@@ -2,7 +2,7 @@ use neuron_types::ContentBlock;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
-/// Takes a received message item apart: the item without its texts, then each text. Says if it is a refusal.
+/// Takes a received message item apart: the item without its texts, then each text. Returns whether it is a `refusal`.
 ///
 /// A reader finds the text where it looks for it, and [`MessageItem`] puts the item together again.
 pub(crate) fn take_apart(mut item: Map<String, Value>, content: &mut Vec<ContentBlock>) -> bool {
@@ -30,7 +30,7 @@ pub(crate) fn take_apart(mut item: Map<String, Value>, content: &mut Vec<Content
     refused
 }
 
-/// Where a part of this type has its text.
+/// Returns where a part of this type has its text.
 fn text_field(part: &Value) -> Option<&'static str> {
     match part.get("type").and_then(Value::as_str) {
         // Some servers leave the direction out.
@@ -77,7 +77,7 @@ impl<'a> MessageItem<'a> {
         Some(Self { item, texts })
     }
 
-    /// Says if nothing is left of the item, because its texts were removed from the conversation.
+    /// Returns whether nothing is left of the item, because its texts were removed from the conversation.
     pub(crate) fn is_bare(&self) -> bool {
         let parts = parts(self.item);
         self.texts.is_empty() && !parts.is_empty() && parts.iter().all(|part| gap(part).is_some())

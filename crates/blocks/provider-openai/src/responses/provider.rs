@@ -46,9 +46,8 @@ impl OpenAiResponses {
 }
 
 impl OpenAiBuilder<ResponsesSettings> {
-    /// Sets whether reasoning is asked for in the encrypted form that can be sent back. Default is yes.
-    /// Switch it off for models that do not reason and refuse to be asked. Models that are known not to
-    /// reason are not asked.
+    /// Sets whether reasoning is asked for in the encrypted form that can be sent back. Default is yes. Switch it off
+    /// for models that do not reason and reject the request for it. Models that are known not to reason are not asked.
     pub fn encrypted_reasoning(mut self, encrypted: bool) -> Self {
         self.settings.encrypted_reasoning = encrypted;
         self

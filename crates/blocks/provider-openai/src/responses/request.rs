@@ -31,7 +31,7 @@ const COUNTED: &[&str] = &[
     "truncation",
 ];
 
-/// Those that it takes when it compacts.
+/// The fields that it takes when it compacts.
 const COMPACTED: &[&str] = &[
     "image",
     "instructions",
@@ -87,7 +87,7 @@ enum Edit<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Writes down what to send, and refuses what cannot be said.
+    /// Writes down what to send, and rejects what cannot be expressed.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         settings: &ResponsesSettings,

@@ -182,7 +182,7 @@ impl Assembler {
     }
 }
 
-/// The part of a message that an event is of, and whether it is a refusal.
+/// Returns the part of a message that an event is of, and whether it is a `refusal`.
 fn part_of(told: &Event, kind: &str) -> (u64, bool) {
     (told.content_index, kind.starts_with("response.refusal"))
 }

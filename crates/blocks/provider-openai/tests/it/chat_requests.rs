@@ -92,7 +92,7 @@ async fn reasoning_goes_back_where_the_server_wants_it() {
     assert_eq!(sent["messages"][1]["reasoning_content"], "two calls");
 }
 
-/// Kimi and DeepSeek refuse a call whose reasoning does not come back, and old servers of DeepSeek any other.
+/// Kimi and DeepSeek reject a call whose reasoning does not come back, and old servers of DeepSeek any other.
 #[tokio::test]
 async fn reasoning_goes_back_beside_calls_in_the_field_that_it_came_in() {
     let thought = |field: Option<&str>| ContentBlock::Thinking {

@@ -52,7 +52,7 @@ pub(crate) fn picture() -> ImageSource {
     }
 }
 
-/// Two parallel calls, one of which failed, with the user impatient in between.
+/// Two parallel calls. One of them failed, with the user impatient in between.
 pub(crate) fn parallel_calls() -> Vec<Message> {
     vec![
         Message::user("Weather in Paris and Oslo?"),

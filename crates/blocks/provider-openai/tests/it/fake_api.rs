@@ -58,7 +58,7 @@ impl FakeApi {
     }
 }
 
-/// What Chat Completions' client makes of this answer, after exactly one request.
+/// Returns what Chat Completions' client makes of this answer, after exactly one request.
 pub(crate) async fn chat_complete(body: &Value) -> Result<CompletionResponse, ProviderError> {
     let api = FakeApi::with_body(body).await;
     let result = api.chat().build().unwrap().complete(&hello()).await;
@@ -66,7 +66,7 @@ pub(crate) async fn chat_complete(body: &Value) -> Result<CompletionResponse, Pr
     result
 }
 
-/// What Responses' client makes of this answer, after exactly one request.
+/// Returns what Responses' client makes of this answer, after exactly one request.
 pub(crate) async fn responses_complete(body: &Value) -> Result<CompletionResponse, ProviderError> {
     let api = FakeApi::with_body(body).await;
     let result = api.responses().build().unwrap().complete(&hello()).await;

@@ -1,4 +1,4 @@
-//! What a model would refuse is refused before it is sent, with what to change.
+//! What a model would reject is rejected before it is sent, with what to change.
 
 use neuron_types::{
     CompletionRequest, FailureKind, Provider, ReasoningEffort, ThinkingConfig, ToolChoice,
@@ -20,7 +20,7 @@ fn asking(model: &str) -> CompletionRequest {
     hello().with_head(|head| head.model = model.into())
 }
 
-/// The message of the refusal, or the body that was sent.
+/// Returns the message of the rejection, or the body that was sent.
 async fn asked(api: Api, request: &CompletionRequest) -> Result<Value, String> {
     let body = match api {
         Api::Chat => chat_answer(&json!({})),
@@ -101,7 +101,7 @@ async fn thinking_that_cannot_be_turned_off() {
     );
     let sent = asked(Api::Responses, &off("gpt-6-sol")).await.unwrap();
     assert_eq!(sent["reasoning"], json!({"effort": "none"}));
-    // What does not think is not told to stop.
+    // A model that does not think is not asked to stop.
     let sent = asked(Api::Responses, &off("gpt-4o")).await.unwrap();
     assert_eq!(sent.get("reasoning"), None);
 }

@@ -13,7 +13,7 @@ use wiremock::{
 
 use crate::{chat::Chat, fixtures, responses::Responses};
 
-/// What the official client prints of each answer, whole and streamed.
+/// Returns what the official client prints of each answer, whole and streamed.
 async fn official<A: Api>(api: &str, answers: &[(&str, Value)]) -> Vec<Value> {
     let server = MockServer::start().await;
     for (index, (_, answer)) in answers.iter().enumerate() {

@@ -52,7 +52,7 @@ pub(crate) fn any_calls() -> impl Strategy<Value = Value> {
     collection::vec(any_call(), 1..4).prop_map(|calls| with_own_ids(calls, "id"))
 }
 
-/// The object, with fields that nobody expects.
+/// The object, with unexpected fields.
 fn more(
     object: impl Strategy<Value = Value>,
     value: impl Strategy<Value = Value>,

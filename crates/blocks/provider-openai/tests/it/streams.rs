@@ -38,7 +38,7 @@ async fn reasoning_is_told_as_it_comes() {
     assert_eq!(responses.thinking(), "Two cities,\n\ntwo calls.");
 }
 
-/// What is sent for a stream.
+/// Returns what is sent for a stream.
 async fn asked<A: Api>(settings: impl FnOnce(A::Builder) -> A::Builder) -> Value {
     let api = neuron_wires::FakeApi::<A>::with_body(&A::answer("Hi.")).await;
     let request = hello().with_head(|head| {
