@@ -62,7 +62,8 @@ pub(crate) fn arguments_of(call: &Value) -> Option<&Value> {
     (!is_nothing).then_some(arguments)
 }
 
-/// Arguments as other APIs write them. What is no JSON stays text, so that the model can be told.
+/// Reads arguments as other APIs write them. What is no JSON stays text, so that the model can read what is wrong with
+/// it.
 fn read_text(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
@@ -70,7 +71,7 @@ fn read_text(text: &str) -> Value {
     read_input(text)
 }
 
-/// An id for a call that came without one: the same for the same call of the same answer.
+/// Makes an id for a call that came without one: the same for the same call of the same answer.
 pub(crate) fn new_id(answer: &str, position: usize, name: &str, input: &Value) -> String {
     let call = format!("{answer}\n{position}\n{name}\n{input}");
     format!(
@@ -123,7 +124,7 @@ impl Serialize for Function<'_> {
     }
 }
 
-/// Writes the fields but for those that have been written.
+/// Writes the fields except those that have been written.
 pub(crate) fn write_others<M: SerializeMap>(
     map: &mut M,
     fields: Option<&Map<String, Value>>,

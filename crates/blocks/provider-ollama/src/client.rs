@@ -70,7 +70,7 @@ impl Ollama {
         builder.build()
     }
 
-    /// What to send, once the model is known to be able to answer it.
+    /// Returns what to send, once the model is known to be able to answer it.
     async fn body<'a>(
         &'a self,
         request: &'a CompletionRequest,
@@ -92,7 +92,7 @@ impl Ollama {
         Ok(body)
     }
 
-    /// What the server says of a model, asked once. `None` if it does not say.
+    /// Returns what the server says of a model, asked once. `None` if the server says nothing.
     async fn model(&self, name: &str) -> Result<Option<Arc<Model>>, ProviderError> {
         if let Some(model) = self.known(|models| models.get(name).cloned()) {
             return Ok(Some(model));
@@ -118,7 +118,7 @@ impl Ollama {
     }
 }
 
-/// The name of a model without the tag that a name without one means.
+/// Returns the name of a model without the tag that a name without one means.
 fn base_name(name: &str) -> &str {
     name.strip_suffix(":latest").unwrap_or(name)
 }
@@ -184,7 +184,7 @@ pub(crate) fn whole(body: &[u8], messages: usize) -> Result<CompletionResponse, 
     if piece.error.is_some() || piece.message.is_none() {
         return Err(NoAnswer::Absent);
     }
-    // Whether it says so or not.
+    // Whether the piece marks its end or not.
     piece.done = Some(true);
     let mut answer = Answer::to(messages);
     answer.take(piece)?;
@@ -223,8 +223,8 @@ impl OllamaBuilder {
         self
     }
 
-    /// Sets whether the model thinks where the request does not say. Default is the model's, which is yes
-    /// for one that can.
+    /// Sets whether the model thinks where the request does not set it. Default is the model's, which is yes for one
+    /// that can.
     pub fn think(mut self, think: Think) -> Self {
         self.settings.think = Some(think);
         self

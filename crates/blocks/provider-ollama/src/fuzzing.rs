@@ -12,7 +12,7 @@ use crate::{answer::stream::Lines, client::whole};
 ///
 /// # Errors
 ///
-/// It is none.
+/// There is no answer.
 pub fn answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
     whole(body, 1)
 }

@@ -33,7 +33,7 @@ impl Serialize for Think {
     }
 }
 
-/// What the request asks for; `None` if it does not say.
+/// Returns what the request asks for; `None` if it asks for nothing.
 pub(crate) fn asked(request: &CompletionRequest) -> Result<Option<Think>, ProviderError> {
     let effort = match request.reasoning_effort {
         None => None,
@@ -67,7 +67,7 @@ pub(crate) fn asked(request: &CompletionRequest) -> Result<Option<Think>, Provid
     }
 }
 
-/// The error of a request that cannot be expressed, or that the model would refuse.
+/// Returns the error of a request that cannot be expressed, or that the model would reject.
 pub(crate) fn refuse(message: impl Into<String>) -> ProviderError {
     ProviderError::new(FailureKind::InvalidRequest, message)
 }

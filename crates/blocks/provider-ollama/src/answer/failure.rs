@@ -37,7 +37,7 @@ fn message(error: &Value) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Ollama has no codes, so the message tells what the status does not.
+/// Returns the kind of a failure. Ollama has no codes, so the message says what the status does not.
 fn kind(status: Option<u16>, message: &str) -> FailureKind {
     let message = message.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));

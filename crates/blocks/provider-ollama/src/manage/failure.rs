@@ -9,7 +9,7 @@ pub(crate) fn hinted(mut failure: ApiFailure, hint: &str) -> ApiFailure {
     failure
 }
 
-/// The failure of a pull with what to do about it, which only the server's words tell.
+/// Returns the failure of a pull with what to do about it, which only the server's words show.
 pub(crate) fn of_pull(mut failure: ApiFailure) -> ApiFailure {
     let message = failure.message.clone().unwrap_or_default();
     let message = message.to_ascii_lowercase();

@@ -47,8 +47,8 @@ impl Ollama {
     ///
     /// # Errors
     ///
-    /// [`ModelNotFound`](neuron_types::FailureKind::ModelNotFound) if there is none of this name; otherwise as
-    /// [`Provider::complete`](neuron_types::Provider::complete).
+    /// [`ModelNotFound`](neuron_types::FailureKind::ModelNotFound) if the server has no model of this name; otherwise
+    /// as [`Provider::complete`](neuron_types::Provider::complete).
     pub async fn delete(&self, name: &str) -> Result<(), ProviderError> {
         let http = self.http.at(&["api", "delete"]);
         // Older servers know `name`, newer ones `model`.

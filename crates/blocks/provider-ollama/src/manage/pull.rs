@@ -21,7 +21,7 @@ pub struct PullProgress {
 
 /// A pull under way. Created with [`Ollama::pull`].
 ///
-/// Dropping it has the server stop. What it fetched stays there, and another pull goes on with it.
+/// Dropping it makes the server stop. What the server fetched stays there, and another pull continues from it.
 #[derive(Debug)]
 #[must_use = "the server stops pulling where nobody reads how far it is"]
 pub struct Pull {
@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Ollama {
-    /// Has the server fetch a model from the library, or update the one that it has.
+    /// Asks the server to fetch a model from the library, or to update the one that it has.
     ///
     /// ```no_run
     /// use neuron_provider_ollama::{Ollama, models};
@@ -66,8 +66,8 @@ impl Ollama {
     ///
     /// # Errors
     ///
-    /// As [`Provider::complete_stream`](neuron_types::Provider::complete_stream) where no pull began. A model that there is not
-    /// is an error of the [`Pull`].
+    /// As [`Provider::complete_stream`](neuron_types::Provider::complete_stream) where no pull began. A model that does
+    /// not exist is an error of the [`Pull`].
     pub async fn pull(&self, name: &str) -> Result<Pull, ProviderError> {
         let http = self.http.at(&["api", "pull"]);
         // Older servers know `name`, newer ones `model`.
@@ -89,9 +89,9 @@ impl Pull {
     ///
     /// # Errors
     ///
-    /// [`ModelNotFound`](neuron_types::FailureKind::ModelNotFound) if the library has no such model, a retryable failure if the
-    /// server was silent for too long or the connection broke, and what the server says otherwise. It is over then, and
-    /// returns `None` from there on.
+    /// [`ModelNotFound`](neuron_types::FailureKind::ModelNotFound) if the library has no such model, a retryable
+    /// failure if the server was silent for too long or the connection broke, and what the server reports otherwise.
+    /// The pull is over then, and returns `None` from there on.
     pub async fn next(&mut self) -> Result<Option<PullProgress>, ProviderError> {
         if self.over {
             return Ok(None);

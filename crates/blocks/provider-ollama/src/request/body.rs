@@ -55,7 +55,7 @@ enum Format<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Writes down what to send, and refuses what cannot be said.
+    /// Writes down what to send, and rejects what cannot be expressed.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         settings: &'a Settings,
@@ -84,7 +84,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// What the model must be able to do.
+    /// Returns what the model must be able to do.
     pub(crate) fn wanted(&self) -> Wanted {
         let num_ctx = match self
             .extra_options
@@ -101,7 +101,7 @@ impl<'a> Body<'a> {
         )
     }
 
-    /// Says it as this model understands it.
+    /// Adapts the request to what this model understands.
     pub(crate) fn adapt(&mut self, model: &Model) {
         self.think = model.think(self.think);
     }
@@ -153,7 +153,7 @@ fn parameters(tool: &ToolDefinition) -> Option<Cow<'_, Value>> {
 }
 
 impl Body<'_> {
-    /// How many messages the conversation has.
+    /// Returns how many messages the conversation has.
     pub(crate) fn messages(&self) -> usize {
         self.request.messages.len()
     }
@@ -170,7 +170,7 @@ impl Serialize for Body<'_> {
         body.optional("think", self.think.as_ref())?;
         body.optional("format", format(self.request).as_ref())?;
         body.optional("keep_alive", self.settings.keep_alive.as_ref())?;
-        // The server would otherwise forget what was said first, and not say so.
+        // The server would otherwise forget what was said first, and not report it.
         body.field("truncate", &false)?;
         body.field("shift", &false)?;
         let options = Options(self);

@@ -67,7 +67,7 @@ pub(crate) fn messages(request: &CompletionRequest) -> Result<Vec<SentMessage<'_
     Ok(sent)
 }
 
-/// Says if a message shows a picture.
+/// Returns whether a message shows a picture.
 pub(crate) fn has_picture(message: &Message) -> bool {
     message.content.iter().any(|block| match block {
         ContentBlock::Image { .. } => true,

@@ -11,7 +11,7 @@ use crate::{
 /// What the server says of a model.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Model {
-    /// `None` for a server that does not tell.
+    /// `None` for a server that does not report them.
     #[serde(default, deserialize_with = "lenient")]
     capabilities: Option<Vec<String>>,
     #[serde(default, deserialize_with = "lenient")]
@@ -47,14 +47,14 @@ impl Wanted {
         }
     }
 
-    /// Says if there is anything that a model may lack.
+    /// Returns whether there is anything that a model may lack.
     pub(crate) fn anything(&self) -> bool {
         self.tools || self.pictures || self.think.is_some() || self.format || self.num_ctx.is_some()
     }
 }
 
 impl Model {
-    /// Refuses what this model cannot do.
+    /// Rejects what this model cannot do.
     pub(crate) fn check(&self, name: &str, wanted: &Wanted) -> Result<(), ProviderError> {
         if wanted.tools && self.lacks("tools") {
             return Err(refuse(format!(
@@ -97,7 +97,7 @@ impl Model {
         Ok(())
     }
 
-    /// What to send for what was asked: a model that knows levels only takes no plain yes.
+    /// Returns what to send for what was asked: a model that knows levels only takes no plain yes.
     pub(crate) fn think(&self, think: Option<Think>) -> Option<Think> {
         match think {
             Some(Think::On) if self.takes_levels_only() => Some(Think::Medium),

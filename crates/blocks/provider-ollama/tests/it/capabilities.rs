@@ -22,7 +22,7 @@ async fn api(model: &Value) -> FakeApi {
     api
 }
 
-/// The refusal, which comes before anything is asked of the model.
+/// Returns the rejection, which comes before anything is asked of the model.
 async fn refused(model: &Value, request: &CompletionRequest) -> ProviderError {
     let api = api(model).await;
     let error = api.client().complete(request).await.unwrap_err();

@@ -48,7 +48,7 @@ pub(crate) fn result(id: &str, content: Vec<ContentItem>, is_error: bool) -> Con
     })
 }
 
-/// Two parallel calls, one of which failed, with the user impatient in between.
+/// Two parallel calls. One of them failed, with the user impatient in between.
 pub(crate) fn parallel_calls() -> Vec<Message> {
     vec![
         Message::user("Weather in Paris and Oslo?"),

@@ -34,7 +34,7 @@ impl FakeApi {
         Self::answering(ResponseTemplate::new(200).set_body_json(body)).await
     }
 
-    /// Answers what comes to this path and matches, where nothing before it does.
+    /// Answers requests to this path that match, where nothing before it does.
     pub(crate) async fn answers(
         &self,
         path_of: &str,
@@ -49,7 +49,7 @@ impl FakeApi {
             .await;
     }
 
-    /// Answers what comes to this path in this way.
+    /// Answers requests to this path in this way.
     pub(crate) async fn answers_to(&self, verb: &str, path_of: &str, template: ResponseTemplate) {
         Mock::given(method(verb))
             .and(path(path_of))
@@ -101,7 +101,7 @@ impl FakeApi {
     }
 }
 
-/// What `/api/show` says of a model.
+/// Returns what `/api/show` says of a model.
 pub(crate) fn model(capabilities: &[&str]) -> Value {
     json!({
         "capabilities": capabilities,
@@ -119,7 +119,7 @@ pub(crate) fn answer(message: &Value) -> Value {
     })
 }
 
-/// What the client makes of a whole answer, after exactly one request.
+/// Returns what the client makes of a whole answer, after exactly one request.
 pub(crate) async fn complete(body: &Value) -> Result<CompletionResponse, ProviderError> {
     let api = FakeApi::with_body(body).await;
     let result = api.client().complete(&hello()).await;

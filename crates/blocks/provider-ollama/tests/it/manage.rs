@@ -27,7 +27,7 @@ async fn pulling(body: String) -> FakeApi {
     api
 }
 
-/// The news of a pull, and what it came to.
+/// The news of a pull, and its result.
 async fn pulled(client: &Ollama) -> (Vec<PullProgress>, Result<(), ProviderError>) {
     let mut pull = client.pull("qwen3").await.unwrap();
     let mut news = Vec::new();

@@ -1,4 +1,4 @@
-//! Ollama's own client reads what our fake server sends, so that tests against it tell something.
+//! Ollama's own client reads what our fake server sends, so that tests against it prove something.
 
 use std::{env, process::Stdio};
 

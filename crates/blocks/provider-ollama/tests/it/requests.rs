@@ -13,7 +13,7 @@ use crate::{
     fake_api::{FakeApi, sent, sent_by},
 };
 
-const SECOND: Duration = Duration::from_secs(1); // Only told to the server.
+const SECOND: Duration = Duration::from_secs(1); // Only sent to the server.
 
 #[tokio::test]
 async fn text_and_settings() {
