@@ -61,7 +61,7 @@ impl Signature {
         ApproverKey::of(self.sshsig.public_key().clone()).ok()
     }
 
-    /// Whether this key made it over this message, in our namespace, and was touched if it is hardware.
+    /// Checks whether this key made it over this message, in our namespace, and was touched if it is hardware.
     pub(crate) fn check(&self, key: &ApproverKey, message: &[u8]) -> Result<(), Flaw> {
         // The library takes the algorithm that the key says, whatever the signature says.
         if self.sshsig.algorithm() != key.data().algorithm() {

@@ -39,7 +39,7 @@ const DEVICES: &[&str] = &[
     "/dev/urandom",
 ];
 
-/// Whether this kernel can do what is needed, or why not.
+/// Checks whether this kernel can do what is needed, or why not.
 pub(crate) fn supported() -> Result<(), String> {
     ruleset().map(drop).map_err(|error| {
         format!("the kernel lacks what Linux 6.12 has, or Landlock is not switched on: {error}")

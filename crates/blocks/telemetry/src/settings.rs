@@ -175,7 +175,7 @@ fn url(address: Option<(&'static str, String)>, signal: &Signal) -> Result<Url, 
         .ok_or_else(|| TelemetryError::of(variable, "it is no address with http or https"))
 }
 
-/// What the SDK reads by itself. It takes what it does not understand for what is not set.
+/// Checks what the SDK reads by itself. The SDK takes what it does not understand for what is not set.
 fn check_traces(environment: Environment) -> Result<(), TelemetryError> {
     // Of 0 the SDK would make a queue without room, and a loop without a pause.
     environment.number("OTEL_BSP_MAX_QUEUE_SIZE", 1..=MOST_SPANS)?;

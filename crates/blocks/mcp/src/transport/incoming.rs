@@ -257,7 +257,7 @@ fn refusal(error: &Value) -> ErrorData {
     ErrorData::new(code, message, error.get("data").cloned())
 }
 
-/// Returns what is no JSON, if it is the answer to a request nevertheless.
+/// Reads what is no JSON, if it is the answer to a request nevertheless.
 fn broken(
     text: &str,
     awaited: &Awaited,

@@ -103,7 +103,7 @@ pub(super) fn prompts(result: Value) -> Option<Value> {
     })
 }
 
-/// What has an address and a name. A name that is missing is the address.
+/// Checks that something has an address and a name. A name that is missing is the address.
 fn addressed(fields: &mut Fields, address: &str) -> Result<(), &'static str> {
     let Some(address) = text(fields, address).map(str::to_owned) else {
         return Err("it has no address");
