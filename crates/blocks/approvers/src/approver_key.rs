@@ -113,7 +113,7 @@ impl ApproverKey {
         Self::of(key.key_data().clone())
     }
 
-    /// The key, if it is of a type that can be used.
+    /// Returns the key, if it is of a type that can be used.
     pub(crate) fn of(data: KeyData) -> Result<Self, KeyError> {
         match data.algorithm() {
             Algorithm::Ed25519

@@ -50,13 +50,13 @@ impl Signature {
         self.sshsig.namespace() == NAMESPACE
     }
 
-    /// The fingerprint of the key that it names.
+    /// Returns the fingerprint of the key that it names.
     pub(crate) fn fingerprint(&self) -> String {
         let key = self.sshsig.public_key();
         key.fingerprint(HashAlg::Sha256).to_string()
     }
 
-    /// The key that it names, if that can be an approver's.
+    /// Returns the key that it names, if that can be an approver's.
     pub(crate) fn key(&self) -> Option<ApproverKey> {
         ApproverKey::of(self.sshsig.public_key().clone()).ok()
     }
@@ -87,8 +87,8 @@ pub(crate) fn to_sign(message: &[u8]) -> Result<Vec<u8>, ssh_key::Error> {
     SshSig::signed_data(NAMESPACE, HASH, message)
 }
 
-/// The armor of a signature that an agent gave, with the key as the agent names it. Made of the bytes as they are, because
-/// the library writes those of ECDSA in hardware wrong.
+/// Returns the armor of a signature that an agent gave, with the key as the agent names it. Made of the bytes as they
+/// are, because the library writes those of ECDSA in hardware wrong.
 pub(crate) fn armor(key: &[u8], signature: &[u8]) -> Result<String, ssh_key::Error> {
     let raw = RawSignature { key, signature };
     Ok(raw.encode_pem_string(LineEnding::LF)?)

@@ -17,7 +17,7 @@ pub struct AwaitedAgent {
 }
 
 impl AwaitedAgent {
-    /// An agent that is not served yet.
+    /// Makes an agent that is not served yet.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -38,7 +38,7 @@ struct Awaited {
 }
 
 impl Awaited {
-    /// The same agents, with nothing done to their executors yet.
+    /// Returns the same agents, with nothing done to their executors yet.
     fn afresh(mut self) -> Self {
         let agents = self.agents.iter();
         let agents = agents.map(|(name, (agent, _))| {

@@ -56,7 +56,7 @@ pub struct StepScope {
 }
 
 impl StepScope {
-    /// The scope of an attempt that a door makes with these options.
+    /// Makes the scope of an attempt that a door makes with these options.
     #[must_use]
     pub fn new(
         run_id: RunId,

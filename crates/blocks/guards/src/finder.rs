@@ -103,7 +103,7 @@ impl Found {
         }
     }
 
-    /// The text with this in the place of what was found.
+    /// Returns the text with `by` in the place of what was found.
     fn replaced(&self, text: &str, by: &str) -> String {
         if self.parts.is_empty() {
             return by.to_owned();

@@ -115,7 +115,7 @@ impl CommandHook {
     }
 }
 
-/// The name of an event, and the event as a program reads it.
+/// Returns the name of an event, and the event as a program reads it.
 fn described(event: &HookEvent<'_>) -> (&'static str, Value) {
     match event {
         HookEvent::SessionStart { run_id } => {

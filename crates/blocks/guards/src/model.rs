@@ -251,7 +251,7 @@ enum Word {
     Trip,
 }
 
-/// The text without the marks of a code block around it, in which models put JSON that no API holds them to.
+/// Returns the text without the marks of a code block around it, in which models put JSON that no API holds them to.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text

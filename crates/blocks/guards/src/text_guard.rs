@@ -204,7 +204,7 @@ struct Looked<'a> {
 }
 
 impl Looked<'_> {
-    /// The value with what is found in it replaced, names of fields and numbers included.
+    /// Returns the value with what is found in it replaced, names of fields and numbers included.
     fn at(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text).unwrap_or_else(|| text.clone())),
@@ -226,7 +226,7 @@ impl Looked<'_> {
         }
     }
 
-    /// The text with what is found in it replaced, if anything is.
+    /// Returns the text with what is found in it replaced, if anything is.
     fn text(&mut self, text: &str) -> Option<String> {
         let found = self.finder.find(text)?;
         let changed = self.by.map(|by| self.finder.replaced(&found, text, by));

@@ -111,7 +111,7 @@ impl Hosts {
     }
 }
 
-/// A text up to the first line that begins with another address, without the marks of the sentence at its end.
+/// Returns a text up to the first line that begins with another address, without the marks of the sentence at its end.
 fn first_address<'a>(text: &'a str, beginning: &Regex) -> &'a str {
     let begins = |line: &str| {
         let found = beginning.find(line.get(..MOST_BEGINNING).unwrap_or(line));
@@ -129,7 +129,7 @@ fn first_address<'a>(text: &'a str, beginning: &Regex) -> &'a str {
     first.trim_end_matches(MARKS)
 }
 
-/// All of a text.
+/// Returns the range of the whole text.
 fn whole(text: &str) -> Vec<Range<usize>> {
     std::iter::once(0..text.len()).collect()
 }
@@ -146,8 +146,8 @@ struct Address<'a> {
 }
 
 impl Address<'_> {
-    /// The hosts that it may be taken to lead to: by those for whom it ends with a quote or a bracket, and by those for whom
-    /// all before an `@` is the name of a user.
+    /// Returns the hosts that the address may be taken to lead to: by readers for which it ends with a quote or a
+    /// bracket, and by readers for which all before an `@` is the name of a user.
     fn hosts(&self) -> [Option<String>; 2] {
         let wide = self.wide();
         if wide.len() > MOST_OF_HOST {

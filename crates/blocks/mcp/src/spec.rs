@@ -70,7 +70,7 @@ pub enum McpTransport {
 }
 
 impl McpServerSpec {
-    /// A program to start, with its arguments.
+    /// Describes a program to start, with its arguments.
     pub fn stdio<A: Into<String>>(
         name: impl Into<String>,
         command: impl Into<String>,
@@ -89,7 +89,7 @@ impl McpServerSpec {
         )
     }
 
-    /// A server at an address.
+    /// Describes a server at an address.
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
         let transport = McpTransport::Http {
             url: url.into(),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// API names the container beside the message, and the run's conversation is all that the next request knows.
 const KIND: &str = "neuron_container";
 
-/// The block for the container of an answer.
+/// Returns the block for the container of an answer.
 pub(crate) fn block(mut container: Map<String, Value>) -> Option<ContentBlock> {
     container.get("id").filter(|id| id.is_string())?;
     container.insert("type".to_owned(), Value::String(KIND.to_owned()));

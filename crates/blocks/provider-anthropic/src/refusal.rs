@@ -4,12 +4,12 @@ use neuron_types::{FailureKind, ProviderError};
 /// it was sent.
 pub const UNSUPPORTED: &str = "unsupported";
 
-/// The error of a request that can never be right.
+/// Returns the error of a request that can never be right.
 pub(crate) fn invalid(message: impl Into<String>) -> ProviderError {
     ProviderError::new(FailureKind::InvalidRequest, message)
 }
 
-/// The error of a request that another model or version might take.
+/// Returns the error of a request that another model or version might take.
 pub(crate) fn unsupported(message: impl Into<String>) -> ProviderError {
     invalid(message).with_code(UNSUPPORTED)
 }

@@ -49,7 +49,7 @@ pub(crate) fn read(
     })
 }
 
-/// The arguments of an entry of `tool_calls`, if it has any.
+/// Returns the arguments of an entry of `tool_calls`, if it has any.
 pub(crate) fn arguments_of(call: &Value) -> Option<&Value> {
     let function = call.get("function").unwrap_or(call);
     let arguments = function.get("arguments")?;

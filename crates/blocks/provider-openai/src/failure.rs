@@ -172,7 +172,7 @@ fn kind_of_type(name: &str) -> Option<FailureKind> {
     Some(kind)
 }
 
-/// The kind of an error code or type that means the same whatever the status.
+/// Returns the kind of an error code or type that means the same whatever the status.
 fn kind_of_name(name: &str) -> Option<FailureKind> {
     let kind = match name {
         "insufficient_quota"

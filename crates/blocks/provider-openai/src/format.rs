@@ -20,7 +20,7 @@ pub(crate) struct Schema<'a> {
 }
 
 impl<'a> Format<'a> {
-    /// `None` where it is text as ever.
+    /// Returns the format that the request asks for; `None` where it is text as ever.
     pub(crate) fn of(request: &'a CompletionRequest, form: Form) -> Option<Self> {
         match request.response_format.as_ref()? {
             ResponseFormat::Text => None,

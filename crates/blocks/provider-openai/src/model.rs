@@ -194,7 +194,7 @@ impl Model {
     }
 }
 
-/// `gpt-5.4-2026-03-05` is a snapshot of `gpt-5.4`.
+/// Returns a model's name without a date: `gpt-5.4-2026-03-05` is a snapshot of `gpt-5.4`.
 fn without_date(name: &str) -> &str {
     let Some(start) = name.len().checked_sub("-2026-01-01".len()) else {
         return name;

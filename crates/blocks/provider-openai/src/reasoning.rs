@@ -2,7 +2,7 @@ use neuron_types::{
     CompletionRequest, FailureKind, ProviderError, ReasoningEffort, ThinkingConfig,
 };
 
-/// The effort to ask for. OpenAI has no thinking switch of its own: no thinking is effort `none`.
+/// Returns the effort to ask for. OpenAI has no thinking switch of its own: no thinking is effort `none`.
 pub(crate) fn effort(
     request: &CompletionRequest,
 ) -> Result<Option<ReasoningEffort>, ProviderError> {

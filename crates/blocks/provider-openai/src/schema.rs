@@ -31,7 +31,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// A property of an object, at any depth, that is not required.
+/// Returns a property of an object, at any depth, that is not required.
 fn optional_property(schema: &Value) -> Option<&str> {
     match schema {
         Value::Object(fields) => {

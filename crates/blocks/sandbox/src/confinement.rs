@@ -250,7 +250,7 @@ impl Confinement {
         drop(thread.spawn(look));
     }
 
-    /// A command that nothing confines. It ends with this process where this program can be started again.
+    /// Makes a command that nothing confines. It ends with this process where this program can be started again.
     fn unconfined(&self, program: &OsStr, cwd: PathBuf) -> ConfinedCommand {
         let means = match helper::program() {
             Ok(helper) => Means::Tied { helper },

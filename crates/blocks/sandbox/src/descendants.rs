@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use rustix::process::Pid;
 
-/// Those there are now, nearest first. Some that are just being started may be missing.
+/// Returns the descendants that exist now, nearest first. Some that are just being started may be missing.
 pub(crate) fn descendants(of: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
@@ -20,7 +20,7 @@ pub(crate) fn descendants(of: Pid) -> Vec<Pid> {
     found
 }
 
-/// The children of all threads of a process.
+/// Returns the children of all threads of a process.
 fn children(of: Pid) -> Vec<Pid> {
     let threads = fs::read_dir(format!("/proc/{}/task", of.as_raw_nonzero()));
     let mut found = Vec::new();

@@ -19,7 +19,7 @@ pub(crate) fn hand_down_only(kept: &[i32]) {
     set_fds_cloexec_threadsafe(FIRST, kept);
 }
 
-/// The number of a descriptor, for the program to which it is handed down.
+/// Returns the number of a descriptor, for the program to which it is handed down.
 pub(crate) fn number(of: &OwnedFd) -> i32 {
     of.as_raw_fd()
 }

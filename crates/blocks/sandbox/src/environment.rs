@@ -67,7 +67,7 @@ pub fn is_inherited(name: &OsStr) -> bool {
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// The variables of this process that commands get: those on the list, and those named here.
+    /// Takes the variables of this process that commands get: those on the list, and those named here.
     pub(crate) fn inherited(named: &[OsString]) -> Self {
         let found = std::env::vars_os();
         Self(

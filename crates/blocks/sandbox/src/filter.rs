@@ -41,7 +41,7 @@ impl Filter {
         }
     }
 
-    /// The filter, made once.
+    /// Returns the filter, made once.
     pub(crate) fn program(self) -> Result<&'static BpfProgram, SandboxError> {
         static CLOSED: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
         static OPEN: OnceLock<Result<BpfProgram, String>> = OnceLock::new();

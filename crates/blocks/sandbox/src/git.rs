@@ -85,7 +85,7 @@ pub(crate) fn own_parts(directory: &Path) -> Vec<PathBuf> {
     parts
 }
 
-/// The directory of the repository that a linked working tree belongs to.
+/// Returns the directory of the repository that a linked working tree belongs to.
 ///
 /// `.git` is a file then, which a command could have written. So it is believed only if the repository, out of reach of
 /// commands, says that this working tree is its own.

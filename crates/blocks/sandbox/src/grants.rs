@@ -63,7 +63,7 @@ impl Grants {
         Ok(grants)
     }
 
-    /// Those of a working directory where no rules can be followed.
+    /// Returns the grants of a working directory where no rules can be followed.
     pub(crate) fn of_directory(cwd: &Path, places: &Places) -> Self {
         let write = vec![cwd.to_owned()];
         let mut read = places.unless_led_by(&write);
@@ -71,7 +71,7 @@ impl Grants {
         Self { read, write }
     }
 
-    /// All that is granted something.
+    /// Returns all paths that are granted something.
     pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
         self.write.iter().chain(&self.read)
     }

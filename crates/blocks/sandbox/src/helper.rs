@@ -83,7 +83,7 @@ pub fn use_helper(program: impl Into<PathBuf>) {
     drop(PROGRAM.set(program));
 }
 
-/// The program to start as the helper. That it can be is found out once.
+/// Returns the program to start as the helper. That it can be is found out once.
 pub(crate) fn program() -> Result<PathBuf, SandboxError> {
     static STARTS: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let program = match PROGRAM.get() {
@@ -128,7 +128,7 @@ struct Task {
     parent: i32,
 }
 
-/// The task of a helper that confines a command by this plan.
+/// Returns the task of a helper that confines a command by this plan.
 pub(crate) fn task(plan: &Plan) -> Result<String, SandboxError> {
     let task = Task {
         plan: plan.clone(),

@@ -17,7 +17,7 @@ pub fn hide(path: impl AsRef<Path>) {
     }
 }
 
-/// Those that are hidden from what works in this directory. Real paths.
+/// Returns the paths that are hidden from what works in this directory. They are real paths.
 pub(crate) fn from(cwd: &Path) -> Vec<PathBuf> {
     let hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner);
     let hidden = hidden.iter().filter(|path| !cwd.starts_with(path));

@@ -166,7 +166,7 @@ impl Rules<'_> {
     }
 }
 
-/// The file or directory at a real path; `None` if it is gone, or has become a link.
+/// Returns the file or directory at a real path; `None` if it is gone, or has become a link.
 fn open(path: &Path) -> Option<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(CWD, path, flags, Mode::empty()).ok()?;

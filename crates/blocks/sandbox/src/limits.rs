@@ -80,7 +80,7 @@ struct Said {
 }
 
 impl Waiting {
-    /// The descriptors that `bwrap` inherits, and their numbers.
+    /// Returns the descriptors that `bwrap` inherits, and their numbers.
     pub(crate) fn new(limits: Limits) -> io::Result<(Self, Told, [OwnedFd; 2])> {
         let (said, says) = pipe()?;
         let (waits, goes) = pipe()?;

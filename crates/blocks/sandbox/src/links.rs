@@ -48,7 +48,7 @@ impl Way {
         Some(way)
     }
 
-    /// The first of its links that a command can put another one in the place of, as it writes these directories.
+    /// Returns the first of its links that a command could replace by another, as it writes these directories.
     pub(crate) fn writable(&self, write: &[PathBuf]) -> Option<&PathBuf> {
         let inside = |link: &&PathBuf| write.iter().any(|root| link.starts_with(root));
         self.links.iter().find(inside)

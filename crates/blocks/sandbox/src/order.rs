@@ -29,7 +29,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// A descriptor to hand down; see [`sealed`].
+    /// Returns a descriptor to hand down; see [`sealed`].
     pub(crate) fn sealed(&self) -> io::Result<OwnedFd> {
         let variables = self.environment.iter().map(|(name, value)| {
             let mut word = name.to_owned();

@@ -171,7 +171,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Those of this process, looked up once.
+    /// Returns the places of this process, looked up once.
     pub(crate) fn get() -> &'static Self {
         static PLACES: OnceLock<Places> = OnceLock::new();
         PLACES.get_or_init(|| {

@@ -128,8 +128,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Where a directory that may be written holds the home directory, or is it, only entries of it that are not kept can
-    /// be written: what is not there could not be kept otherwise.
+    /// Restricts what may be written if a directory that may be written is or holds the home directory: then only
+    /// entries of it that are not kept can be written, since what is not there could not be kept otherwise.
     fn keep_home(&mut self, protection: &Protection) {
         let Some(home) = protection.home() else {
             return;

@@ -46,17 +46,17 @@ impl Process {
         }
     }
 
-    /// The end of its input, once, if that is a pipe.
+    /// Returns the end of its input, once, if that is a pipe.
     pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// The end of its output, once, if that is a pipe.
+    /// Returns the end of its output, once, if that is a pipe.
     pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// The end of its error output, once, if that is a pipe.
+    /// Returns the end of its error output, once, if that is a pipe.
     pub fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }

@@ -30,7 +30,7 @@ pub struct Protected {
 }
 
 impl Protected {
-    /// Those that always are.
+    /// Makes a set with only the paths that are always protected.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -120,7 +120,7 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// The rest of the path below a real root, whichever way it goes there.
+/// Returns the rest of the path below a real root, whichever way it goes there.
 fn below(root: &Path, path: &Path) -> Option<PathBuf> {
     if path.components().any(|part| part == Component::ParentDir) {
         let real = path.canonicalize().ok()?;

@@ -61,7 +61,7 @@ impl Protection {
         Self::of(protected, &cwd, &grants, places)
     }
 
-    /// As a sandbox with these grants has it. The working directory is a real path.
+    /// Makes the protection that a sandbox with these grants has. The working directory is a real path.
     pub(crate) fn of(protected: &Protected, cwd: &Path, grants: &Grants, places: &Places) -> Self {
         let home = places.home.as_deref().filter(|home| !is_system(home));
         let holds =
@@ -148,7 +148,7 @@ impl Protection {
         self.home.as_deref()
     }
 
-    /// The entries at the top of the home directory that may be written.
+    /// Returns the entries at the top of the home directory that may be written.
     pub(crate) fn free_entries(&self) -> Vec<PathBuf> {
         let entries = self.home.iter().flat_map(|home| entries(home));
         entries.filter(|path| !self.keeps(path)).collect()
@@ -173,8 +173,8 @@ impl Protection {
         path.starts_with(closed) && !self.granted.iter().any(opens)
     }
 
-    /// The entry of the home directory that the path is in, if it is closed: keys and settings have names that begin with
-    /// a dot. Git's directory is protected by its parts.
+    /// Returns the entry of the home directory that the path is in, if it is closed: keys and settings have names that
+    /// begin with a dot. Git's directory is protected by its parts.
     fn closed_entry(&self, path: &Path) -> Option<PathBuf> {
         let home = self.home.as_deref()?;
         let name = path
@@ -187,8 +187,9 @@ impl Protection {
         closed.then(|| home.join(name))
     }
 
-    /// The home directory gets no new entries: shells and other programs start what has certain names there. Nor do the
-    /// directories in it change that programs are started from. What may be written by itself is as the rules say.
+    /// Returns whether the protection of the home directory keeps a path from being changed. The home directory gets no
+    /// new entries: shells and other programs start what has certain names there. Nor do the directories in it change
+    /// that programs are started from. What may be written by itself is as the rules say.
     fn keeps_home(&self, path: &Path) -> bool {
         let Some(home) = self.home.as_deref() else {
             return false;
@@ -275,7 +276,7 @@ fn is_system(home: &Path) -> bool {
     home == Path::new("/")
 }
 
-/// The path with the links followed of as much of it as exists.
+/// Returns the path with the links followed of as much of it as exists.
 fn real(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|there| {
         let real = there.canonicalize().ok()?;

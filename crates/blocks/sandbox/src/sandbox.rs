@@ -77,7 +77,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl SandboxRules {
-    /// Those of [`Sandbox::Workspace`].
+    /// Makes the rules of [`Sandbox::Workspace`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -147,7 +147,7 @@ impl Sandbox {
         *self == Self::Off
     }
 
-    /// The same with this back end. Off stays off.
+    /// Returns the same sandbox with this back end. Off stays off.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> Self {
         self.rules()

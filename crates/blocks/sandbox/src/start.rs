@@ -171,14 +171,14 @@ impl Means {
     }
 }
 
-/// A program with no environment, in no directory that a command writes.
+/// Returns a program with no environment, in no directory that a command writes.
 fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().current_dir(ROOT);
     command
 }
 
-/// A helper that has an order for a program, whose arguments follow. These descriptors are handed down, too.
+/// Returns a helper that has an order for a program, whose arguments follow. These descriptors are handed down, too.
 fn ordered(
     helper: &Path,
     word: &str,

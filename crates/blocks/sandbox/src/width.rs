@@ -79,7 +79,7 @@ fn is_above(limit: Option<u64>, most: Option<u64>) -> bool {
     }
 }
 
-/// A path without the names that lead nowhere: nothing for the working directory.
+/// Returns a path without the names that lead nowhere: nothing for the working directory.
 fn plain(path: &Path) -> PathBuf {
     let names = path.components();
     names.filter(|name| *name != Component::CurDir).collect()

@@ -22,7 +22,7 @@ pub(crate) fn span_id(text: &str) -> Option<SpanId> {
         .filter(|id| *id != SpanId::INVALID)
 }
 
-/// The SDK takes shorter ones and signs, too.
+/// Returns whether a text is this number of hex digits. The SDK takes shorter ones and signs, too.
 fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

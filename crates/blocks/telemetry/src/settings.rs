@@ -161,7 +161,8 @@ fn receiver(environment: Environment, signal: &Signal) -> Result<Option<Receiver
     }))
 }
 
-/// The address of a signal is taken as it is. To that of all signals, the signal's path is added.
+/// Returns the address of a signal. Its own variable is taken as it is. To the address of all signals, the signal's
+/// path is added.
 fn url(address: Option<(&'static str, String)>, signal: &Signal) -> Result<Url, TelemetryError> {
     let (variable, address) = address.unwrap_or_else(|| (ENDPOINT, DEFAULT_ENDPOINT.to_owned()));
     let whole = if variable == ENDPOINT {

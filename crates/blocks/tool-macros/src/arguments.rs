@@ -6,7 +6,7 @@ use syn::{Ident, Visibility};
 
 use crate::signature::Signature;
 
-/// `GetWeather` for `get_weather`.
+/// Returns `GetWeather` for `get_weather`.
 pub(crate) fn camel_case(name: &Ident) -> String {
     let name = name.to_string();
     let words = name.trim_start_matches("r#").split('_');
@@ -19,7 +19,7 @@ pub(crate) fn camel_case(name: &Ident) -> String {
         .collect()
 }
 
-/// The struct's name, and the struct.
+/// Returns the struct's name, and the struct.
 pub(crate) fn define(
     function: &Ident,
     visibility: &Visibility,

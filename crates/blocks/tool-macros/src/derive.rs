@@ -133,7 +133,7 @@ fn options(input: &DeriveInput) -> Result<Options> {
     Ok(found.unwrap_or_default())
 }
 
-/// `read_file` for `ReadFile`.
+/// Returns `read_file` for `ReadFile`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     for letter in name.chars() {

@@ -133,7 +133,7 @@ pub(crate) fn described(fields: &[Field], definition: TokenStream) -> Result<Tok
     Ok(quote!(::neuron_tool::__private::described(#definition, [#(#fields),*])))
 }
 
-/// The method of the tool that fills in what a call leaves out; nothing if no argument has a default.
+/// Returns the method of the tool that fills in what a call leaves out; nothing if no argument has a default.
 pub(crate) fn filled(fields: &[Field]) -> Result<Option<TokenStream>> {
     let defaults = || {
         let fields = fields.iter();
@@ -160,7 +160,7 @@ pub(crate) fn is_tool(attribute: &Attribute) -> bool {
     attribute.path().is_ident("tool")
 }
 
-/// `T` of `Option<T>`, and any other type itself.
+/// Returns `T` of `Option<T>`, and any other type itself.
 fn inner(kind: &Type) -> &Type {
     let Type::Path(path) = kind else {
         return kind;
@@ -198,7 +198,7 @@ fn value(key: &Ident, input: ParseStream<'_>) -> Result<Expr> {
     json(&value).map(|_| value)
 }
 
-/// A default as the JSON that a model would write.
+/// Returns a default as the JSON that a model would write.
 fn json(value: &Expr) -> Result<TokenStream> {
     let error = || {
         syn::Error::new(

@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// The body of the implementation of `Tool`.
+    /// Returns the body of the implementation of `Tool`.
     fn implementation(
         &self,
         output: &TokenStream,
@@ -161,7 +161,7 @@ fn passed(signature: &Signature) -> impl Iterator<Item = TokenStream> {
         })
 }
 
-/// A function: its tool is a type of its own beside it.
+/// Writes the tool of a function: a type of its own beside it.
 fn free(parts: &Parts<'_>, function: &ImplItemFn, signature: &Signature) -> TokenStream {
     let (visibility, ident) = (&function.vis, &function.sig.ident);
     let tool = format_ident!("{}Tool", camel_case(ident), span = ident.span());
@@ -216,7 +216,7 @@ fn free(parts: &Parts<'_>, function: &ImplItemFn, signature: &Signature) -> Toke
     }
 }
 
-/// A method: its tool is made by another method, which is all that can stand beside it. The types in it do
+/// Writes the tool of a method: it is made by another method, which is all that can stand beside it. The types in it do
 /// not see `Self`, so they have what depends on it as parameters.
 fn method(parts: &Parts<'_>, function: &ImplItemFn, signature: &Signature) -> TokenStream {
     let (visibility, ident) = (&function.vis, &function.sig.ident);

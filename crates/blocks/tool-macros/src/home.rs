@@ -67,7 +67,7 @@ fn segments(path: &[String], span: Span) -> Vec<TokenTree> {
     tokens
 }
 
-/// serde and schemars take the paths to themselves as texts.
+/// Replaces the path in a text: serde and schemars take the paths to themselves as texts.
 fn in_text(literal: Literal, path: &[String]) -> Literal {
     let text = literal.to_string();
     match text.strip_prefix("\"::neuron_tool::__private::") {

@@ -79,7 +79,7 @@ impl Options {
         Ok(())
     }
 
-    /// The tool's name; `default` where none is given.
+    /// Returns the tool's name; `default` where none is given.
     pub(crate) fn name(&self, default: &Ident) -> Result<String> {
         match &self.name {
             Some(name) => Ok(name.value()),
@@ -92,7 +92,7 @@ impl Options {
         }
     }
 
-    /// The description; the doc comment where none is given.
+    /// Returns the description; the doc comment where none is given.
     pub(crate) fn description(&self, attributes: &[Attribute], place: Span) -> Result<String> {
         let text = match &self.description {
             Some(text) => text.value(),
@@ -122,7 +122,7 @@ impl Options {
         self.outcomes.as_ref()
     }
 
-    /// The fields of the definition that say what the tool is beside a call.
+    /// Returns the fields of the definition that say what the tool is beside a call.
     pub(crate) fn fields(&self) -> TokenStream {
         let (deferred, previews, outcomes) = (
             self.deferred.as_ref().is_some_and(LitBool::value),
@@ -197,7 +197,7 @@ fn function(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
         })
 }
 
-/// `read_only`, `read_only = true` or `read_only = false`.
+/// Parses `read_only`, `read_only = true` or `read_only = false`.
 fn flag(key: &Ident, input: ParseStream<'_>) -> Result<LitBool> {
     if !input.peek(Token![=]) {
         return Ok(LitBool::new(true, key.span()));
@@ -224,7 +224,7 @@ fn check_name(name: &str, place: Span) -> Result<()> {
     ))
 }
 
-/// The text of `///` comments, without the space that each line begins with.
+/// Returns the text of `///` comments, without the space that each line begins with.
 fn doc_comment(attributes: &[Attribute]) -> String {
     let lines: Vec<String> = attributes.iter().filter_map(doc_line).collect();
     lines.join("\n").trim().to_owned()

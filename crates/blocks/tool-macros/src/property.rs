@@ -51,7 +51,7 @@ fn said(attributes: &[Attribute]) -> Result<Vec<Meta>> {
     Ok(said)
 }
 
-/// The text of `key = "…"` and of `key(deserialize = "…")`.
+/// Returns the text of `key = "…"` and of `key(deserialize = "…")`.
 fn given(meta: &Meta, key: &str) -> Option<LitStr> {
     let text = |value: &Expr| match value {
         Expr::Lit(ExprLit {
@@ -73,7 +73,7 @@ fn given(meta: &Meta, key: &str) -> Option<LitStr> {
     }
 }
 
-/// A field's name by one of serde's rules. A rule that serde does not know is serde's to report.
+/// Returns a field's name by one of serde's rules. A rule that serde does not know is serde's to report.
 fn renamed(field: &str, rule: &str) -> String {
     match rule {
         "UPPERCASE" | "SCREAMING_SNAKE_CASE" => field.to_ascii_uppercase(),

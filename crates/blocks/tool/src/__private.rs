@@ -27,7 +27,7 @@ impl<T, E> ToolResult for Result<T, E> {
 /// A call of a method.
 pub type CallFuture<'a, T, E> = WasmBoxedFuture<'a, Result<T, E>>;
 
-/// The definition of a tool that a macro made.
+/// Returns the definition of a tool that a macro made.
 #[must_use]
 pub fn definition<Args: schemars::JsonSchema>(
     name: &str,

@@ -62,7 +62,7 @@ pub fn unified_diff(path: &str, old: Option<&str>, new: &str) -> String {
     text
 }
 
-/// The character, escaped if it is a control character.
+/// Returns the character, escaped if it is a control character.
 fn visible(c: char) -> impl Iterator<Item = char> {
     let escaped = c.is_control().then(|| c.escape_default());
     let plain = (!c.is_control()).then_some(c);

@@ -155,7 +155,7 @@ impl<'a> Next<'a> {
         Self { outer, inner, tool }
     }
 
-    /// The tool, if there is no layer around it.
+    /// Returns the tool, if there is no layer around it.
     pub(crate) fn bare_tool(&self) -> Option<&'a dyn ToolDyn> {
         (self.outer.is_empty() && self.inner.is_empty()).then_some(self.tool)
     }

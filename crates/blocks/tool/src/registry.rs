@@ -56,7 +56,7 @@ pub struct ToolRegistry {
 }
 
 impl ToolRegistry {
-    /// A registry without tools.
+    /// Makes a registry without tools.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -78,7 +78,7 @@ impl ToolRegistry {
         self.tools.get(name).cloned()
     }
 
-    /// The names, sorted.
+    /// Returns the names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The first characters of a text, with an ellipsis if there are more.
+/// Returns the first characters of a text, with an ellipsis if there are more.
 pub(crate) fn first_chars(text: &str, limit: usize) -> Cow<'_, str> {
     match text.char_indices().nth(limit) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
@@ -10,7 +10,7 @@ pub(crate) fn first_chars(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
-/// The bytes without a character at their end that was cut in two.
+/// Returns the bytes without a character at their end that was cut in two.
 pub(crate) fn whole_end(bytes: &[u8]) -> &[u8] {
     let Some(lead) = bytes.iter().rposition(|byte| !is_continuation(*byte)) else {
         return bytes;
@@ -25,7 +25,7 @@ pub(crate) fn whole_end(bytes: &[u8]) -> &[u8] {
     if last.len() < expected { before } else { bytes }
 }
 
-/// The bytes without the rest of a character at their start that was cut in two.
+/// Returns the bytes without the rest of a character at their start that was cut in two.
 pub(crate) fn whole_start(bytes: &[u8]) -> &[u8] {
     let rest = bytes
         .iter()
@@ -67,7 +67,7 @@ impl LimitedLines {
         true
     }
 
-    /// The lines and, in brackets, the notes.
+    /// Returns the lines and, in brackets, the notes.
     pub(crate) fn finish(mut self, notes: &[String]) -> String {
         for note in notes {
             self.text.push('[');

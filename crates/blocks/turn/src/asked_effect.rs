@@ -4,7 +4,8 @@ use neuron_types::{ToolCall, ToolOutput};
 
 use crate::{Effect, EffectTool, LogLevel, effect::FIELD};
 
-/// The effect that the result of a call asks for; a [log](Effect::Log) that names the tool where it is lost, or may be.
+/// Returns the effect that the result of a call asks for; a [log](Effect::Log) that names the tool where it is lost, or
+/// may be.
 pub(crate) fn effect_of(call: &ToolCall, output: &ToolOutput) -> Option<Effect> {
     let tool = call.name.as_str();
     let is_effect_tool = EffectTool::named(tool).is_some();

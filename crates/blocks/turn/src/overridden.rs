@@ -61,7 +61,7 @@ impl TurnInput {
     }
 }
 
-/// A system prompt, and this after it on a line of its own.
+/// Appends this to a system prompt, on a line of its own.
 fn appended(system: Option<SystemPrompt>, addendum: &str) -> SystemPrompt {
     match system {
         None => SystemPrompt::Text(addendum.to_owned()),
@@ -77,7 +77,7 @@ fn appended(system: Option<SystemPrompt>, addendum: &str) -> SystemPrompt {
     }
 }
 
-/// These fields, and those that are there already, which count.
+/// Adds these fields to those that are there already, which take precedence.
 fn with_fields(extra: Option<Value>, fields: &Map<String, Value>) -> Option<Value> {
     if fields.is_empty() {
         return extra;

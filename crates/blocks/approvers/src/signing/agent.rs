@@ -140,7 +140,7 @@ fn io_error(error: io::Error) -> AgentError {
     }
 }
 
-/// The length of a field. What is longer than a message may be is not sent.
+/// Returns the length of a field. What is longer than a message may be is not sent.
 fn length(field: &[u8]) -> Result<[u8; 4], AgentError> {
     let length = u32::try_from(field.len()).ok();
     let length = length.filter(|_| field.len() <= MAX_MESSAGE);

@@ -198,7 +198,7 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// The text of a key file, and whether others may read it.
+/// Returns the text of a key file, and whether others may read it.
 fn read(path: &Path) -> io::Result<(Zeroizing<String>, bool)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;

@@ -21,10 +21,10 @@ use crate::{TokenDelta, ToolProgress};
 ///
 /// A run whose engine moves it to another process continues there, with the sink of that process.
 pub trait EventSink: Send + Sync {
-    /// Something happened in the run.
+    /// Receives an event of the run.
     fn event(&self, event: &RecordedEvent);
 
-    /// An attempt failed and another follows.
+    /// Receives the notice that an attempt failed and another follows.
     fn retry(&self, notice: &RetryNotice);
 
     /// Returns whether the sink wants answers while they come. Default is no. Must always return the same.
@@ -32,17 +32,16 @@ pub trait EventSink: Send + Sync {
         false
     }
 
-    /// More of an answer came. [`TokenDelta`] says in which order, and what a retry does. Default is to do
-    /// nothing.
+    /// Receives more of an answer. [`TokenDelta`] says in which order, and what a retry does. Default is to do nothing.
     fn token(&self, _delta: &TokenDelta) {}
 
-    /// A tool reported how far its call is. Default is to do nothing.
+    /// Receives how far a tool call is, as the tool reports it. Default is to do nothing.
     ///
     /// It comes from wherever the tool runs, beside the other calls, as often as the tool reports.
     fn progress(&self, _progress: &ToolProgress) {}
 
-    /// The run is stalled for a reason that a person may have to do something about: a local run whose journal cannot
-    /// be written. Called when the stall begins, and every half a minute. Default is to do nothing.
+    /// Receives the reason why the run is stalled, which a person may have to do something about: a local run whose
+    /// journal cannot be written. Called when the stall begins, and every half a minute. Default is to do nothing.
     fn stalled(&self, _why: &str) {}
 }
 

@@ -74,7 +74,7 @@ impl Delta {
         })
     }
 
-    /// A whole block of an answer that came in one piece.
+    /// Returns the pieces of a block of an answer that came in one piece.
     pub(crate) fn of_block(block: &ContentBlock) -> Vec<Self> {
         match block {
             ContentBlock::Text(text) => vec![Self::Text(text.clone())],

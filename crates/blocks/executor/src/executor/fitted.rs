@@ -12,20 +12,20 @@ pub(crate) struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// The model of `provider/model`. `None` if it names no provider.
+    /// Parses `provider/model`. `None` if it names no provider.
     pub(crate) fn parse(name: &'a str) -> Option<Self> {
         let (provider, model) = name.split_once('/')?;
         Some(Self { provider, model })
     }
 
-    /// `provider/model`.
+    /// Returns `provider/model`.
     pub(crate) fn name(self) -> String {
         format!("{}/{}", self.provider, self.model)
     }
 }
 
-/// The request for one model of its list, whose first is `own`. Nothing is copied for the first while no other has
-/// answered.
+/// Returns the request for one model of its list, whose first is `own`. Nothing is copied for the first while no other
+/// has answered.
 ///
 /// Left out is what only another provider reads: of the messages that it answered its reasoning and its native blocks, of
 /// the head the thinking, context management and further fields, which are those of the first model's provider.

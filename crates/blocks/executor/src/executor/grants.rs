@@ -71,7 +71,7 @@ impl Grants {
         }
     }
 
-    /// The agent as its worker has it.
+    /// Returns the agent as its worker has it.
     pub(crate) fn definition(&self) -> &AgentSpec {
         &self.definition
     }

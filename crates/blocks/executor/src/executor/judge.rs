@@ -124,7 +124,8 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// A call by its text, by its paths from the working directory, and by where those really lead.
+    /// Returns a call in the ways in which it is judged: by its text, by its paths from the working directory, and by
+    /// where those really lead.
     async fn ways<'b>(&'b self, call: &'b ToolCall) -> Vec<Judged<'b>> {
         let definition = self.definition();
         let mut ways = vec![Judged::by_text(call, definition)];

@@ -131,7 +131,7 @@ impl Executor {
         Err(failure.with_spent(spent))
     }
 
-    /// The models of the list that can be asked here, in order.
+    /// Returns the models of the list that can be asked here, in order.
     fn models<'a>(
         &'a self,
         scope: &StepScope,
@@ -323,7 +323,8 @@ impl Executor {
         (is_shown && sink.wants_tokens()).then_some(sink)
     }
 
-    /// The provider of this name, with what keeps its requests within their rate: the tenant's own, where there is one.
+    /// Returns the provider of this name, with what keeps its requests within their rate: the tenant's own, where there
+    /// is one.
     pub(super) fn provider(
         &self,
         asked: Option<&str>,
@@ -381,7 +382,7 @@ fn answers_turn(scope: &StepScope) -> bool {
     scope.step.position == 0
 }
 
-/// An answer whose end says nothing that is known may lack anything.
+/// Returns the failure of an answer whose end has no known meaning: it may lack anything.
 fn ended_oddly(provider: &str, reason: &str) -> StepFailure {
     let shown: String = reason.chars().take(LONGEST_REASON).collect();
     StepFailure::new(
@@ -438,7 +439,7 @@ fn record_answer(span: &Span, response: &CompletionResponse) {
     }
 }
 
-/// A temperature as it was written: what it is wider by is noise.
+/// Returns a temperature as it was written: what it is wider by is noise.
 fn rounded(temperature: f32) -> f64 {
     (f64::from(temperature) * 1e4).round() / 1e4
 }

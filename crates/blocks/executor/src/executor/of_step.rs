@@ -43,18 +43,18 @@ impl Executor {
         self.acting_for(agent)
     }
 
-    /// The agent whose steps it makes, where it is known.
+    /// Returns the agent whose steps it makes, where it is known.
     pub(super) fn agent(&self) -> Option<&str> {
         let grants = self.grants.as_ref()?;
         Some(grants.definition().name.as_str())
     }
 
-    /// Whose step it is, where it is known.
+    /// Returns the agent whose step it is, where it is known.
     pub(super) fn agent_of<'a>(&'a self, scope: &'a StepScope) -> Option<&'a str> {
         scope.agent.as_deref().or_else(|| self.agent())
     }
 
-    /// The executor of another agent that the run may be handed over to, if it has one of its own.
+    /// Returns the executor of another agent that the run may be handed over to, if it has one of its own.
     pub(super) fn other(&self, agent: &str) -> Option<&Self> {
         self.others.as_ref()?.executor(agent)
     }

@@ -82,7 +82,7 @@ impl Executor {
     }
 }
 
-/// Nothing is known after an error, unless the tool may be asked again.
+/// Returns what is known after an error: nothing, unless the tool may be asked again.
 fn unknown_after(tool: &str, error: ToolError) -> Result<Option<ToolOutput>, StepFailure> {
     let is_cancelled = matches!(error, ToolError::Cancelled);
     let failure = StepFailure::from(error);

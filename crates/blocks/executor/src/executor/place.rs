@@ -57,7 +57,7 @@ pub(crate) struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// By its arguments alone.
+    /// Judges the call by its arguments alone.
     pub(crate) fn by_text(call: &'a ToolCall, definition: Option<&'a ToolDefinition>) -> Self {
         Self {
             name: &call.name,
@@ -67,7 +67,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// By its paths as they are written, in this directory.
+    /// Judges the call by its paths as they are written, in this directory.
     pub(crate) fn in_place(
         call: &'a ToolCall,
         definition: Option<&'a ToolDefinition>,
@@ -79,7 +79,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// By where its paths lead; `None` if it has none.
+    /// Judges the call by where its paths lead; `None` if it has no paths.
     pub(crate) async fn real(
         call: &'a ToolCall,
         definition: Option<&'a ToolDefinition>,

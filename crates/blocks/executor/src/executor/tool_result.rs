@@ -16,7 +16,7 @@ pub(crate) fn settle(error: ToolError, effects: ToolEffects) -> Result<ToolOutpu
     }
 }
 
-/// The failure of a write that was started and has no result.
+/// Returns the failure of a write that was started and has no result.
 pub(crate) fn unknown_outcome(why: &str) -> StepFailure {
     StepFailure::new(
         FailureKind::OutcomeUnknown,

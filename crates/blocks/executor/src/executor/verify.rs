@@ -58,7 +58,7 @@ pub(super) fn judge(
     }
 }
 
-/// A verifier that panics has found out nothing.
+/// Returns what the verifier found out: nothing if it panics.
 fn verified(
     verifier: &dyn VerifyDecision,
     place: Option<&Place>,

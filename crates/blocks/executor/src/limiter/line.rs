@@ -54,7 +54,7 @@ impl Line {
         self.note_no_batch();
     }
 
-    /// Whose turn is next.
+    /// Returns the request whose turn is next.
     pub(crate) fn first(&self) -> Option<&Waiting> {
         let (first, other) = match self.is_turn_of_batch() {
             true => (&self.batch, &self.interactive),

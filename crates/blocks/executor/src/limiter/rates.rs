@@ -15,7 +15,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// The share of a minute that a request of so many tokens takes.
+    /// Returns the share of a minute that a request of this number of tokens takes.
     pub(crate) fn share(self, tokens: u64) -> Duration {
         let requests = self.requests.map(|most| MINUTE / most.max(1));
         let tokens = self.tokens.map(|most| tokens_take(tokens, most));

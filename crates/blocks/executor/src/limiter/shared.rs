@@ -119,7 +119,7 @@ impl Shared {
         state.pacing.pause(now, asked);
     }
 
-    /// The time is taken under the lock, so that starts are counted in their order.
+    /// Locks the state. The time is taken under the lock, so that starts are counted in their order.
     fn lock(&self) -> (MutexGuard<'_, State>, Instant) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state, Instant::now())

@@ -123,7 +123,7 @@ impl PriceList {
 }
 
 impl Row {
-    /// The price, times so many halves for the prompt and for the answer.
+    /// Returns the price, times this number of halves for the prompt and for the answer.
     fn times(&self, [prompt, answer]: [i64; 2]) -> ModelPrice {
         let price =
             |thousandths: i64, halves: i64| Decimal::new(thousandths * halves * 5, 4).normalize();
@@ -137,7 +137,7 @@ impl Row {
     }
 }
 
-/// The name of a model without the date or `-latest` at its end.
+/// Returns the name of a model without the date or `-latest` at its end.
 pub(crate) fn family(model: &str) -> &str {
     if let Some(name) = model.strip_suffix("-latest") {
         return name;

@@ -37,7 +37,7 @@ impl AttemptTrace {
         }
     }
 
-    /// The scope of what is done in the attempt.
+    /// Returns the scope of what is done in the attempt.
     pub(crate) fn inside<'a>(&self, scope: &'a StepScope) -> Cow<'a, StepScope> {
         if self.own().is_none() {
             return Cow::Borrowed(scope);
@@ -48,7 +48,7 @@ impl AttemptTrace {
         })
     }
 
-    /// The trace's id, if its span is recorded here.
+    /// Returns the trace's id, if its span is recorded here.
     pub(crate) fn trace_id(&self) -> Option<String> {
         self.own().map(TraceContext::trace_id)
     }

@@ -134,7 +134,7 @@ pub(crate) fn first_chunk(
     }
 }
 
-/// An attempt after the first is one that another was followed by.
+/// Counts an attempt after the first, which followed another.
 fn again(scope: &StepScope, operation: &str, agent: Option<&str>) {
     if scope.attempt > 1 {
         measure!(

@@ -45,7 +45,7 @@ pub(crate) fn directory(identity: &Identity<'_>) -> Option<(PathBuf, PathBuf)> {
 }
 
 impl Identity<'_> {
-    /// The directory's name: the server's, and a digest of all that it is.
+    /// Returns the directory's name: the server's, and a digest of all that it is.
     fn folder(&self) -> String {
         let mut hash = Sha256::new();
         // Each with its length before it, so that no two identities are the same bytes.
@@ -77,7 +77,7 @@ impl Identity<'_> {
     }
 }
 
-/// The part of a name that leads nowhere else.
+/// Returns the part of a name that leads nowhere else.
 fn shown(name: &str) -> String {
     let plain = name.chars().map(|it| match it {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => it,

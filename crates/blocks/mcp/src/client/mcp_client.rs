@@ -146,7 +146,7 @@ impl McpClient {
         })
     }
 
-    /// The name that errors and logs use.
+    /// Returns the name that errors and logs use.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner.spec.name
@@ -277,7 +277,7 @@ impl McpClient {
         &self.inner.spec
     }
 
-    /// A client of a server like this one, which is started or reached for it.
+    /// Starts or reaches another server like this one, and returns its client.
     pub(crate) async fn connect_another(&self, spec: McpServerSpec) -> Result<Self, McpError> {
         Self::connect_shared(spec, Arc::clone(&self.inner.handler)).await
     }

@@ -134,7 +134,8 @@ impl From<ClientInitializeError> for Beginning {
     }
 }
 
-/// Boxed, so that the SDK's client is compiled here once, and not in every program that connects one.
+/// Serves the client. Boxed, so that the SDK's client is compiled here once, and not in every program that connects
+/// one.
 fn serve<'a>(
     spec: &'a McpServerSpec,
     side: Side,
@@ -190,7 +191,7 @@ async fn open_transport(
     }
 }
 
-/// The headers of every request. Errors name them and not their values.
+/// Returns the headers of every request. Errors name them and not their values.
 fn custom_headers(
     headers: &BTreeMap<String, String>,
 ) -> io::Result<HashMap<HeaderName, HeaderValue>> {

@@ -120,7 +120,7 @@ pub struct PromptResult {
 }
 
 impl McpClient {
-    /// One page of the resources.
+    /// Returns one page of the resources.
     ///
     /// # Errors
     ///
@@ -140,8 +140,8 @@ impl McpClient {
         }
     }
 
-    /// All resources. Of a list that does not end, or breaks off after its first page, what came is
-    /// kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
+    /// Returns all resources. Of a list that does not end, or breaks off after its first page, what came is kept, as
+    /// [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl McpClient {
         Ok(self.whole(listed.await?))
     }
 
-    /// One page of the patterns that further resources' addresses have.
+    /// Returns one page of the patterns that further resources' addresses have.
     ///
     /// # Errors
     ///
@@ -177,8 +177,8 @@ impl McpClient {
         }
     }
 
-    /// All patterns that further resources' addresses have. Of a list that does not end, or breaks off after its first page, what came is
-    /// kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
+    /// Returns all patterns that further resources' addresses have. Of a list that does not end, or breaks off after
+    /// its first page, what came is kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl McpClient {
         }
     }
 
-    /// One page of the prompts.
+    /// Returns one page of the prompts.
     ///
     /// # Errors
     ///
@@ -228,8 +228,8 @@ impl McpClient {
         }
     }
 
-    /// All prompts. Of a list that does not end, or breaks off after its first page, what came is
-    /// kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
+    /// Returns all prompts. Of a list that does not end, or breaks off after its first page, what came is kept, as
+    /// [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl McpClient {
         Ok(self.whole(listed.await?))
     }
 
-    /// A prompt, filled in.
+    /// Returns a prompt, filled in.
     ///
     /// # Errors
     ///

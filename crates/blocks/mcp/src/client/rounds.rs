@@ -41,7 +41,7 @@ pub(crate) enum Came {
 }
 
 impl Rounds {
-    /// A request of a tool, a prompt or a resource: the others are not asked about.
+    /// Takes a request of a tool, a prompt or a resource: a server does not ask about others.
     pub(crate) fn new(request: ClientRequest) -> Self {
         Self {
             request,

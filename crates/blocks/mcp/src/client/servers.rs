@@ -42,7 +42,7 @@ pub(crate) struct Server {
 }
 
 impl McpServers {
-    /// `watch` looks after them.
+    /// Takes servers that started, which `watch` looks after.
     pub(crate) fn of(
         servers: BTreeMap<String, Server>,
         failed: BTreeMap<String, McpError>,
@@ -61,12 +61,12 @@ impl McpServers {
         }
     }
 
-    /// The names of the servers, sorted.
+    /// Returns the names of the servers, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.inner.servers.keys().map(String::as_str)
     }
 
-    /// The client of a server.
+    /// Returns the client of a server.
     #[must_use]
     pub fn client(&self, server: &str) -> Option<&McpClient> {
         Some(&self.inner.servers.get(server)?.client)
@@ -89,7 +89,7 @@ impl McpServers {
         tools.map(|tool| tool.definition()).collect()
     }
 
-    /// The tools of a server that cannot be used.
+    /// Returns the tools of a server that cannot be used.
     #[must_use]
     pub fn left_out(&self, server: &str) -> &[LeftOut] {
         let server = self.inner.servers.get(server);
@@ -108,7 +108,7 @@ impl McpServers {
         }
     }
 
-    /// A tool by its name here.
+    /// Returns a tool by its name here.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<Arc<dyn ToolDyn>> {
         let tool = Arc::clone(self.inner.tools.get(name)?);

@@ -37,7 +37,7 @@ impl McpTool {
         }
     }
 
-    /// The server's name of it.
+    /// Returns the server's own name of the tool.
     #[must_use]
     pub fn own_name(&self) -> &str {
         &self.own_name

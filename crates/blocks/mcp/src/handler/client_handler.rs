@@ -185,7 +185,7 @@ pub struct McpRoot {
 }
 
 impl McpRoot {
-    /// A folder of this machine, by its absolute path.
+    /// Names a folder of this machine, by its absolute path.
     #[must_use]
     pub fn folder(path: &Path) -> Self {
         use std::fmt::Write as _;

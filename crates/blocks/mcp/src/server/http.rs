@@ -80,7 +80,7 @@ impl McpServer {
     }
 }
 
-/// Boxed, so that it is compiled here once, and not in every program that serves.
+/// Serves the listener. Boxed, so that it is compiled here once, and not in every program that serves.
 fn serve(
     server: McpServer,
     token: Option<Arc<str>>,

@@ -146,7 +146,7 @@ impl McpServer {
         self.over_stdio().await
     }
 
-    /// Boxed, so that it is compiled here once, and not in every program that serves.
+    /// Serves standard input and output. Boxed, so that it is compiled here once, and not in every program that serves.
     fn over_stdio(&self) -> BoxFuture<'_, Result<(), McpError>> {
         Box::pin(self.serve_pipes(tokio::io::stdin(), tokio::io::stdout()))
     }

@@ -126,7 +126,7 @@ impl Awaited {
     }
 }
 
-/// The number of an id. This side uses numbers, and some servers send them back as texts.
+/// Returns the number of an id. This side uses numbers, and some servers send them back as texts.
 pub(crate) fn number(id: &RequestId) -> Option<i64> {
     parsed(&id.to_string())
 }
@@ -145,7 +145,7 @@ fn parsed(id: &str) -> Option<i64> {
     id.parse().ok().or_else(|| integral(id.parse().ok()?))
 }
 
-/// Some languages know no other numbers than these.
+/// Returns the whole number that a float is: some languages know no other numbers.
 fn integral(number: f64) -> Option<i64> {
     let text = format!("{number:.0}");
     let is_integral = number.fract() == 0.0;

@@ -75,7 +75,7 @@ impl HttpClient {
         }
     }
 
-    /// The events of a stream, as the SDK reads them, up to one too many that answers nothing.
+    /// Returns the events of a stream, as the SDK reads them, up to one too many that answers nothing.
     fn counted(&self, events: Events) -> Events {
         let counting = self.clone();
         let counted = events.map(move |event| match event {
@@ -385,7 +385,7 @@ fn addressed(
     }
 }
 
-/// The one message that came back for a request, as the SDK reads it.
+/// Returns the one message that came back for a request, as the SDK reads it.
 fn addressed_to(
     message: ServerJsonRpcMessage,
     id: RequestId,

@@ -61,7 +61,7 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited, secrets: &Secrets) -> Incoming
     }
 }
 
-/// The message that a list holds, or the one of several that answers a request.
+/// Returns the message that a list holds, or the one of several that answers a request.
 fn in_list(text: &str, awaited: &Awaited) -> Option<String> {
     if !text.strip_prefix('[')?.trim_start().starts_with('{') {
         return None;
@@ -85,7 +85,7 @@ impl Incoming {
         Self::Message(Box::new(message))
     }
 
-    /// The same, of a text that was not read as it came.
+    /// Marks the message as one that was not read as it came.
     fn mended(self) -> Self {
         match self {
             Self::Message(message) => Self::Mended(message),
@@ -145,7 +145,7 @@ fn understood(text: &str, awaited: &Awaited, secrets: &Secrets) -> serde_json::R
     })
 }
 
-/// A message that is JSON, if it answers a request.
+/// Reads a message that is JSON, if it answers a request.
 fn mended(
     mut fields: Map<String, Value>,
     text: &str,
@@ -179,7 +179,7 @@ fn mended(
     })
 }
 
-/// An answer that is no error.
+/// Makes an answer that is no error.
 fn with_result(
     mut fields: Map<String, Value>,
     asked: Asked,
@@ -204,14 +204,14 @@ fn with_result(
     }
 }
 
-/// An answer to nothing that is awaited, or to one of several requests.
+/// Sorts an answer to nothing that is awaited, or to one of several requests.
 fn stray(message: ServerJsonRpcMessage, text: &str, secrets: &Secrets) -> Incoming {
     let answer = secrets.shown(text, 200);
     debug!(answer, "an answer has an id that no request has");
     Incoming::Message(Box::new(message))
 }
 
-/// An error under a strange id. It may be about something else that the server did for a call.
+/// Reads an error under a strange id. It may be about something else that the server did for a call.
 fn refused(
     asked: Asked,
     id: RequestId,
@@ -241,7 +241,7 @@ fn told(
     unreadable(asked, id, why, text, secrets)
 }
 
-/// An error of any shape.
+/// Reads an error of any shape.
 fn refusal(error: &Value) -> ErrorData {
     let field = |name: &str| error.get(name);
     let code = field("code").and_then(|code| match code {
@@ -315,7 +315,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A text up to its closing quote, and what follows.
+/// Returns a text up to its closing quote, and what follows.
 fn string(text: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = text.find(|c| {

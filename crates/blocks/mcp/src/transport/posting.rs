@@ -132,7 +132,7 @@ impl Post<'_> {
     }
 }
 
-/// The id of the question with which the protocol begins as of 2026-07-28.
+/// Returns the id of the question with which the protocol begins as of 2026-07-28.
 pub(super) fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     match message {
         ClientJsonRpcMessage::Request(request)
@@ -171,8 +171,8 @@ fn refusal(status: StatusCode, headers: &HeaderMap) -> Option<Failure> {
     }
 }
 
-/// A status that is no success: the JSON-RPC error that comes with it, or what there is. One to the question with which the
-/// protocol begins as of 2026-07-28 is to that, whatever its id.
+/// Reads an answer with a status that is no success: the JSON-RPC error that comes with it, or what there is. An error
+/// to the question with which the protocol begins as of 2026-07-28 answers that question, whatever its id.
 async fn refused(
     answer: Response,
     newer_question: Option<RequestId>,
@@ -217,7 +217,7 @@ async fn refused(
     Err(failed.unwrap_or_else(said))
 }
 
-/// A body as a message, also with odd letters in it and nested deeper than it can be kept.
+/// Reads a body as a message, also with odd letters in it and nested deeper than it can be kept.
 fn message(body: &[u8]) -> Option<ServerJsonRpcMessage> {
     let text = String::from_utf8_lossy(body);
     let flat = shallow(text.trim_start_matches('\u{feff}'));
@@ -252,7 +252,7 @@ async fn body(mut answer: Response, most: usize) -> Result<Vec<u8>, Failure> {
     Ok(body)
 }
 
-/// The bytes of a stream, up to an event that is too large.
+/// Returns the bytes of a stream, up to an event that is too large.
 fn limited(answer: Response, most: usize) -> impl Stream<Item = io::Result<Bytes>> + Send {
     let state = Some((answer, EventSize::new(most)));
     stream::unfold(state, |state| async {

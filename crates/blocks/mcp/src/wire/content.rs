@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::wire::picture::picture;
 
-/// A result as it came: texts and pictures as such, everything else as the JSON that it came as.
+/// Returns a result as it came: texts and pictures as such, everything else as the JSON that it came as.
 pub(crate) fn output(result: CallToolResult) -> ToolOutput {
     let mut content = items(result.content);
     if content.is_empty()
@@ -45,7 +45,7 @@ pub(crate) fn item(block: ContentBlock) -> ContentItem {
     }
 }
 
-/// A piece of a result as one of a message.
+/// Returns a piece of a result as one of a message.
 pub(crate) fn block(item: ContentItem) -> MessageBlock {
     match item {
         ContentItem::Text(text) => MessageBlock::Text(text),
@@ -59,7 +59,7 @@ fn json<T: serde::Serialize>(value: &T) -> ContentItem {
     ContentItem::Text(value.to_string())
 }
 
-/// Our result as MCP has it.
+/// Returns our result as MCP has it.
 pub(crate) fn result(output: ToolOutput) -> CallToolResult {
     let content = output
         .content

@@ -79,7 +79,7 @@ pub(crate) fn sort(prefix: Option<&str>, tools: Vec<wire::Tool>) -> Sorted {
     sorted
 }
 
-/// A definition under the server's own name.
+/// Returns a definition under the server's own name.
 pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
     let hints = tool.annotations;
     let title = tool
@@ -112,7 +112,7 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
     }
 }
 
-/// Our definition as MCP has it.
+/// Returns our definition as MCP has it.
 pub(crate) fn to_wire(definition: ToolDefinition) -> wire::Tool {
     let object = |schema: Value| match schema {
         Value::Object(object) => object,
@@ -186,7 +186,7 @@ fn plain(prefix: Option<&str>, own: &str) -> String {
     }
 }
 
-/// A name that ends with a digest of the server's own.
+/// Returns a name that ends with a digest of the server's own.
 fn digested(mut name: String, own: &str) -> String {
     let digest = Sha256::digest(own.as_bytes());
     name.truncate(MAX_NAME - 9);
@@ -256,7 +256,7 @@ pub(crate) fn is_within(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// A description without what no person sees, and not too long.
+/// Returns a description without what no person sees, and not too long.
 fn description(text: &str) -> String {
     cleaned(text, MAX_DESCRIPTION_BYTES)
 }

@@ -1,6 +1,6 @@
 //! Texts of strangers, harmless to look at.
 
-/// A stranger's text in one line: no control characters, and not too long.
+/// Returns a stranger's text in one line: no control characters, and not too long.
 pub(crate) fn shown(text: &str, most: usize) -> String {
     let mut out: String = text
         .chars()
@@ -13,7 +13,7 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     out
 }
 
-/// A stranger's text of several lines: without what no person sees, and not too long.
+/// Returns a stranger's text of several lines: without what no person sees, and not too long.
 pub(crate) fn cleaned(text: &str, most_bytes: usize) -> String {
     let clean: String = text
         .chars()

@@ -117,7 +117,8 @@ fn form(key: String, asked: ElicitRequestParams) -> Result<FormRequest, String> 
     })
 }
 
-/// A schema whose texts for people hide nothing. What else it holds is answered with, and so stays as it is.
+/// Cleans a schema, so that its texts for people hide nothing. What else it holds is answered with, and so stays as it
+/// is.
 fn harmless(mut schema: Value) -> Result<Value, String> {
     let size = serde_json::to_vec(&schema).map_or(usize::MAX, |schema| schema.len());
     if size > MAX_SCHEMA_BYTES {

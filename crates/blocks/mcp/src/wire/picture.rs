@@ -64,7 +64,8 @@ pub(crate) fn picture(claimed: &str, data: String) -> ContentItem {
     }
 }
 
-/// The bytes, also where the text has line breaks, no padding, the letters of addresses, or a `data:` before it.
+/// Decodes the bytes, also where the text has line breaks, no padding, the letters of addresses, or a `data:` before
+/// it.
 fn decoded(data: &str) -> Option<Vec<u8>> {
     let data = match data.trim_start().strip_prefix("data:") {
         Some(address) => address.split_once(";base64,")?.1,
@@ -82,7 +83,7 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// The text that the bytes are, by their type or by themselves.
+/// Returns the text that the bytes are, by their type or by themselves.
 fn text_in<'a>(bytes: &'a [u8], claimed: &str) -> Option<Cow<'a, str>> {
     if is_text_type(claimed) {
         return Some(String::from_utf8_lossy(bytes));

@@ -1,6 +1,7 @@
 //! The types of pictures by their bytes.
 
-/// The type of a picture that providers take, if it says its width and height: none is taken without them.
+/// Returns the type of a picture that providers take, if its bytes state its width and height: providers take no
+/// picture without them.
 pub(super) fn type_of(bytes: &[u8]) -> Option<&'static str> {
     let (media_type, size) = if let Some(rest) = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n") {
         ("image/png", png(rest)?)
@@ -20,13 +21,13 @@ pub(super) fn type_of(bytes: &[u8]) -> Option<&'static str> {
 /// A width and a height.
 type Size = (u32, u32);
 
-/// The first chunk has them, after its length.
+/// Reads the width and height of the first chunk, after its length.
 fn png(chunk: &[u8]) -> Option<Size> {
     let header = chunk.get(4..)?.strip_prefix(b"IHDR")?;
     Some((u32_at(header, 0)?, u32_at(header, 4)?))
 }
 
-/// The segment that begins a frame has them. Others stand before it.
+/// Reads the width and height of the segment that begins a frame. Others stand before it.
 fn jpeg(mut segments: &[u8]) -> Option<Size> {
     loop {
         // What stands between two segments is passed over, as decoders do.
@@ -53,13 +54,13 @@ fn jpeg(mut segments: &[u8]) -> Option<Size> {
     }
 }
 
-/// The screen has them.
+/// Reads the width and height of the screen.
 fn gif(bytes: &[u8]) -> Option<Size> {
     let screen = bytes.get(6..13)?;
     Some((little(screen.get(0..2)?), little(screen.get(2..4)?)))
 }
 
-/// The first chunk has them, each kind in a way of its own.
+/// Reads the width and height of the first chunk, which each kind has in a way of its own.
 fn webp(bytes: &[u8]) -> Option<Size> {
     let chunk = bytes.get(8..)?.strip_prefix(b"WEBP")?;
     let data = chunk.get(8..)?;
@@ -86,14 +87,14 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(big(bytes.get(at..at + 2)?))
 }
 
-/// A number of at most four bytes, the highest first.
+/// Returns a number of at most four bytes, the highest first.
 fn big(bytes: &[u8]) -> u32 {
     bytes
         .iter()
         .fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }
 
-/// A number of at most four bytes, the lowest first.
+/// Returns a number of at most four bytes, the lowest first.
 fn little(bytes: &[u8]) -> u32 {
     let bytes = bytes.iter().rev();
     bytes.fold(0, |sum, byte| sum << 8 | u32::from(*byte))

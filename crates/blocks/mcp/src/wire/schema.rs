@@ -31,7 +31,7 @@ const SINGLE: [&str; 12] = [
     "contentSchema",
 ];
 
-/// The schema of a tool's arguments: [mended], and of an object where it says no type.
+/// Returns the schema of a tool's arguments: [mended], and of an object where it says no type.
 pub(super) fn arguments(schema: &JsonObject) -> JsonObject {
     let mut schema = mended(schema);
     let is_other = ["$ref", "allOf", "anyOf", "oneOf", "not", "enum", "const"];
@@ -42,8 +42,8 @@ pub(super) fn arguments(schema: &JsonObject) -> JsonObject {
     schema
 }
 
-/// A schema without nulls in place of what is not there, and with empty objects in place of the empty lists that some
-/// languages write for them. What is no schema in it, such as a default, stays as it is.
+/// Returns a schema without nulls in place of what is not there, and with empty objects in place of the empty lists
+/// that some languages write for them. What is no schema in it, such as a default, stays as it is.
 pub(super) fn mended(schema: &JsonObject) -> JsonObject {
     let mut schema = schema.clone();
     mend(&mut schema);

@@ -89,7 +89,7 @@ fn longest_first(texts: BTreeSet<String>) -> Vec<String> {
     texts
 }
 
-/// The value as it stands in a plain text, in JSON as each language writes it, and in an address.
+/// Returns the value as it stands in a plain text, in JSON as each language writes it, and in an address.
 fn written(value: &str) -> Vec<String> {
     let json = quoted(value);
     let slashes = json.replace('/', "\\/");
@@ -105,21 +105,21 @@ fn written(value: &str) -> Vec<String> {
     all
 }
 
-/// The value in the query of an address.
+/// Returns the value in the query of an address.
 fn escaped(value: &str) -> Option<String> {
     let mut url = Url::parse("http://localhost").ok()?;
     url.query_pairs_mut().append_key_only(value);
     url.query().map(str::to_owned)
 }
 
-/// The value as it stands in a text of JSON.
+/// Returns the value as it stands in a text of JSON.
 fn quoted(value: &str) -> String {
     let json = serde_json::Value::from(value).to_string();
     let inner = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
     inner.unwrap_or(value).to_owned()
 }
 
-/// The value, what follows a scheme such as `Bearer`, what cookies hold, and what is behind `Basic`.
+/// Returns the value, what follows a scheme such as `Bearer`, what cookies hold, and what is behind `Basic`.
 fn in_header(value: &str) -> Vec<String> {
     let mut all = vec![value.to_owned()];
     if let [scheme, credentials] = value.split_whitespace().collect::<Vec<_>>().as_slice() {
@@ -160,7 +160,7 @@ fn in_address(url: &Url) -> Vec<String> {
     all
 }
 
-/// A part of an address without its escapes.
+/// Returns a part of an address without its escapes.
 fn plain(part: &str) -> String {
     // A query is read like this, except its blanks and separators.
     let escaped = part.replace('+', "%2B").replace('&', "%26");

@@ -48,7 +48,7 @@ impl Delta {
         }
     }
 
-    /// More of a call's input, as JSON text. Some servers send it as it is.
+    /// Returns more of a call's input, as JSON text. Some servers send it as it is.
     pub(crate) fn input(self) -> String {
         match self.partial_json {
             Value::String(text) => text,

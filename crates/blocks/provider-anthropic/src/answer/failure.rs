@@ -62,7 +62,7 @@ fn of_body(status: u16, body: &[u8]) -> ApiFailure {
     .with_code(code.or(error.kind))
 }
 
-/// The code says most, then the type, then the status.
+/// Returns the kind of a failure: the code says most, then the type, then the status.
 fn kind(status: u16, error_type: Option<&str>, code: Option<&str>, message: &str) -> FailureKind {
     match code {
         Some("enforced_spend_limit_reached" | "contract_spend_limit_reached") => {

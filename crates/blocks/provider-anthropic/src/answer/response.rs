@@ -220,13 +220,13 @@ fn take_text(fields: &mut Map<String, Value>, name: &str) -> String {
     }
 }
 
-/// The counts of an answer that is still coming.
+/// Returns the counts of an answer that is still coming.
 pub(crate) fn usage(counts: &Value) -> TokenUsage {
     Usage::deserialize(counts).unwrap_or_default().into()
 }
 
 impl Counts {
-    /// All of the input: the API counts apart what its cache holds.
+    /// Returns all tokens of the input: the API counts apart what its cache holds.
     fn input(&self) -> Option<u64> {
         let read = self.cache_read_input_tokens.unwrap_or(0);
         let written = self.cache_creation_input_tokens.unwrap_or(0);

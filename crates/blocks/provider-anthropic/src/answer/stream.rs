@@ -123,7 +123,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// The place of the block under an index that has not ended.
+    /// Returns the place of the block under an index that has not ended.
     fn open_at(&self, index: u64) -> Option<usize> {
         let place = *self.indexes.get(&index)?;
         self.is_open(place).then_some(place)
@@ -133,7 +133,7 @@ impl Assembler {
         self.blocks.get(place).is_some_and(|block| !block.ended)
     }
 
-    /// The place of the newest block of a kind that has not ended.
+    /// Returns the place of the newest block of a kind that has not ended.
     fn newest(&mut self, kind: Kind) -> Option<usize> {
         let mut places = mem::take(self.kinds.get_mut(&kind)?);
         while places.last().is_some_and(|place| !self.is_open(*place)) {
@@ -144,8 +144,8 @@ impl Assembler {
         newest
     }
 
-    /// The block that a delta is of. Servers count the pieces of a block apart from its start, and leave the start of plain
-    /// blocks out, also behind another block of their index.
+    /// Returns the block that a delta is of. Servers count the pieces of a block apart from its start, and leave the
+    /// start of plain blocks out, also behind another block of their index.
     fn block_of(
         &mut self,
         index: u64,
@@ -269,7 +269,7 @@ impl Assembler {
         }
     }
 
-    /// The counts are totals: the newest stand, and what is not said anew stays.
+    /// Takes new counts, which are totals: the newest stand, and what is not said anew stays.
     fn change(&mut self, data: &[u8], seen: &mut VecDeque<StreamEvent>) -> serde_json::Result<()> {
         let mut event: Map<String, Value> = read_json(data)?;
         let Some(message) = &mut self.message else {

@@ -48,7 +48,7 @@ impl Anthropic {
     }
 }
 
-/// A block without content is a summary that failed.
+/// Returns whether a block is a summary. A block without content is a summary that failed.
 fn is_summary(block: &ContentBlock) -> bool {
     match block {
         ContentBlock::Compaction { .. } => true,

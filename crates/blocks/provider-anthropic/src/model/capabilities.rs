@@ -173,7 +173,7 @@ fn newer() -> ModelCapabilities {
     }
 }
 
-/// Family and version: `claude-opus-4-5-20251101`, and the older `claude-3-7-sonnet-20250219`.
+/// Parses family and version: `claude-opus-4-5-20251101`, and the older `claude-3-7-sonnet-20250219`.
 fn parse(model: &str) -> Option<(Family, (u8, u8))> {
     let (_, name) = model.rsplit_once("claude-")?;
     let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric()).peekable();
@@ -201,7 +201,7 @@ fn family(word: &str) -> Option<Family> {
     })
 }
 
-/// A part of a version. A date has more digits.
+/// Parses a part of a version. A date has more digits.
 fn number(word: &str) -> Option<u8> {
     (word.len() <= 2).then(|| word.parse().ok())?
 }

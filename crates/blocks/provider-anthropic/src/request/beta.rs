@@ -76,7 +76,7 @@ pub(crate) fn header(
     Ok(Some((HeaderName::from_static("anthropic-beta"), value)))
 }
 
-/// A summary in the conversation needs the flag of the compaction that made it.
+/// Returns the flag that a block needs: a summary in the conversation needs that of the compaction that made it.
 fn of_block(block: &ContentBlock) -> Option<&'static str> {
     match block {
         ContentBlock::Compaction { .. } => Some(THRESHOLD),

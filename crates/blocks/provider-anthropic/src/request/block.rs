@@ -214,7 +214,7 @@ impl<'a> Rest<'a> {
         without: &[],
     };
 
-    /// The fields of `value`, but for those named.
+    /// Takes the fields of `value`, except those that are named.
     pub(crate) fn of(value: &'a Value, without: &'static [&'static str]) -> Self {
         Self {
             fields: value.as_object(),

@@ -41,13 +41,13 @@ pub(crate) fn management(request: &CompletionRequest) -> Option<ContextManagemen
     (!edits.is_empty()).then_some(ContextManagement { edits })
 }
 
-/// The beta flags that the edits need: `compact_20260112` needs `compact-2026-01-12`.
+/// Returns the beta flags that the edits need: `compact_20260112` needs `compact-2026-01-12`.
 pub(crate) fn betas(request: &CompletionRequest) -> impl Iterator<Item = String> {
     let edits = all(request).filter_map(edit);
     edits.filter_map(|edit| beta(edit.strategy()))
 }
 
-/// The same of edits in the API's own words.
+/// Returns the beta flags of edits in the API's own words.
 pub(crate) fn betas_of_edits(extra: &Value) -> impl Iterator<Item = String> {
     let edits = extra.pointer("/context_management/edits");
     let edits = edits.and_then(Value::as_array).into_iter().flatten();

@@ -14,7 +14,7 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    /// With this life; the API's default where `None`.
+    /// Makes a marker with this life; the API's default where `None`.
     pub(crate) fn new(ttl: Option<CacheTtl>) -> Self {
         Self {
             kind: "ephemeral",
@@ -25,7 +25,7 @@ impl Marker {
         }
     }
 
-    /// The marker that something in the API's own words brought.
+    /// Returns the marker that something in the API's own words brought.
     pub(crate) fn of_native(block: &Value) -> Option<Self> {
         let control = block.get("cache_control").filter(|own| !own.is_null())?;
         let hour = control.get("ttl").and_then(Value::as_str) == Some(HOUR);

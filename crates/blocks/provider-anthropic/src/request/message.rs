@@ -88,12 +88,12 @@ fn blocks<'a>(
     blocks
 }
 
-/// A call whose arguments are no object, which the API takes in one only.
+/// Returns whether this is a call whose arguments are no object: the API takes arguments in an object only.
 fn is_altered(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::ToolUse { input, .. } if !input.is_object() && !input.is_null())
 }
 
-/// A received text block without its text, which is the next block.
+/// Returns whether this is a received text block without its text, which is the next block.
 fn is_rest_of_text(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str) == Some("text") && value.get("text").is_none()
 }

@@ -39,8 +39,8 @@ pub(crate) struct Definition<'a> {
     cache_control: Option<Marker>,
 }
 
-/// The API's own tools, then those of the request: a marker on the last of these covers them all. What is no schema of an
-/// object is left out.
+/// Returns the API's own tools, then those of the request: a marker on the last of these covers them all. What is no
+/// schema of an object is left out.
 pub(crate) fn tools<'a>(
     request: &'a CompletionRequest,
     native: &'a [Value],
@@ -70,7 +70,7 @@ fn definition(tool: &ToolDefinition) -> Result<Option<Tool<'_>>, ProviderError> 
 }
 
 impl Tool<'_> {
-    /// The marker that the tool came with.
+    /// Returns the marker that the tool came with.
     pub(crate) fn marker(&self) -> Option<Marker> {
         match self {
             Self::Own(tool) => tool.cache_control,

@@ -19,7 +19,7 @@ const MAX_TOKENS: u64 = 1024;
 /// A red square of 64 pixels a side: some servers reject much smaller pictures.
 const RED: &str = "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAT0lEQVR42u3PQQkAAAgEsItw/dMZxQi+hcEKLNO+FgEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQGBywLQTQDx3uY1cQAAAABJRU5ErkJggg==";
 
-/// The request of a check, if it can be made after these answers.
+/// Returns the request of a check, if it can be made after these answers.
 pub(crate) fn question(
     check: Check,
     model: &str,
@@ -125,7 +125,7 @@ const OTHER_ID: &str = "toolu_01A09q90qw90lq917835lq9-abcdef";
 const TWO: &str =
     "Call population for Paris and for Rome, both calls in one answer. Say nothing else.";
 
-/// The answer with ids as a run keeps them, and the results of its calls.
+/// Returns the answer with ids as a run keeps them, and the results of its calls.
 fn answered_calls(seen: &Seen) -> (Message, Vec<ContentBlock>) {
     let mut answer = seen.answer.message.clone();
     let mut results = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) struct SeenCall<'a> {
 }
 
 impl Seen {
-    /// The calls of the answer, in their order.
+    /// Returns the calls of the answer, in their order.
     pub(crate) fn calls(&self) -> impl Iterator<Item = SeenCall<'_>> {
         self.answer
             .message

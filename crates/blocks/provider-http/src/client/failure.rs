@@ -218,7 +218,7 @@ fn sentence(provider: &str, kind: FailureKind, quote: &str, hint: Option<&str>) 
     }
 }
 
-/// One line of at most `most` characters.
+/// Returns one line of at most `most` characters.
 fn quotable(message: &str, most: usize) -> String {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -450,7 +450,8 @@ fn join(base: &Url, path: &[&str]) -> Url {
     url
 }
 
-/// A server on this machine is not behind a proxy, whatever the environment says of others.
+/// Returns whether the server is on this machine: it is not behind a proxy then, whatever the environment says of
+/// others.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();

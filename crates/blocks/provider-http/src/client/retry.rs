@@ -50,7 +50,7 @@ fn wait(seconds: f64) -> Option<Duration> {
     (!duration.is_zero() && duration <= MAX_RETRY_AFTER).then_some(duration)
 }
 
-/// The Go-style duration after "try again in": `1.5s`, `20ms`, `6m0s`.
+/// Returns the Go-style duration after "try again in": `1.5s`, `20ms`, `6m0s`.
 fn hint(message: &str) -> Option<Duration> {
     let lower = message.to_ascii_lowercase();
     let (_, mut rest) = lower.split_once("try again in ")?;

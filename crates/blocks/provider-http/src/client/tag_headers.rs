@@ -56,7 +56,7 @@ fn add_one(headers: &mut HeaderMap, what: &str, text: &str) {
     headers.entry(name).or_insert(value);
 }
 
-/// The text with the bytes that are not plain percent-encoded.
+/// Returns the text with the bytes that are not plain percent-encoded.
 fn encoded(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -42,7 +42,7 @@ pub fn known_counts(input: Option<u64>, output: Option<u64>) -> Option<(u64, u64
     input.filter(|input| *input > 0).zip(output)
 }
 
-/// A float that is a count. Beyond 2^53 it may be any of several.
+/// Returns the count that a float is. Beyond 2^53 it may be any of several.
 fn whole(number: f64) -> Option<u64> {
     let is_count = number.fract() == 0.0 && (0.0..9e15).contains(&number);
     is_count

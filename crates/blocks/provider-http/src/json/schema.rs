@@ -35,7 +35,8 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// An object schema. A property that is called `properties` is an object of schemas, not a schema.
+/// Returns whether this is an object schema that does not say whether it is closed. A property that is called
+/// `properties` is an object of schemas, not a schema.
 fn is_open(fields: &Map<String, Value>) -> bool {
     let object = fields.get("type").and_then(Value::as_str) == Some("object");
     object && !fields.contains_key("additionalProperties")

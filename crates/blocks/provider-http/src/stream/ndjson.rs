@@ -15,7 +15,7 @@ pub struct NdjsonDecoder {
 }
 
 impl NdjsonDecoder {
-    /// A decoder for lines of at most `limit` bytes. Default is [`MAX_EVENT`].
+    /// Makes a decoder for lines of at most `limit` bytes. Default is [`MAX_EVENT`].
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {

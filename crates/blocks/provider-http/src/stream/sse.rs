@@ -29,7 +29,7 @@ pub struct SseDecoder {
 }
 
 impl SseDecoder {
-    /// A decoder for events of at most `limit` bytes. Default is [`MAX_EVENT`].
+    /// Makes a decoder for events of at most `limit` bytes. Default is [`MAX_EVENT`].
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {

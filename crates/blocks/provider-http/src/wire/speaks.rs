@@ -146,7 +146,7 @@ impl HttpClient {
         })
     }
 
-    /// The error of a page for people in the place of an answer: another attempt finds it there too.
+    /// Returns the error of a page for people in the place of an answer: another attempt finds it there too.
     fn page(&self, status: u16) -> ProviderError {
         let message = format!(
             "{} answered with a web page and not as an API: check the base URL, which for many servers ends in /v1, and \

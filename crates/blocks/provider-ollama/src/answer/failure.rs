@@ -28,7 +28,7 @@ fn failure(status: Option<u16>, message: Option<String>) -> ApiFailure {
     failure
 }
 
-/// Ollama writes a text, and the servers that imitate it an object.
+/// Returns the message of an error: Ollama writes a text, and the servers that imitate it an object.
 fn message(error: &Value) -> Option<String> {
     let text = match error {
         Value::String(text) => Some(text.as_str()),

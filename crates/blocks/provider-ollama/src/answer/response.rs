@@ -56,7 +56,7 @@ pub(crate) struct Added<'a> {
 }
 
 impl Answer {
-    /// An answer to a conversation of so many messages.
+    /// Makes an answer to a conversation of this number of messages.
     pub(crate) fn to(messages: usize) -> Self {
         Self {
             messages,
@@ -137,7 +137,7 @@ impl Answer {
         Ok(())
     }
 
-    /// The answer, once it is complete.
+    /// Returns the answer, once it is complete.
     pub(crate) fn finish(self) -> Result<CompletionResponse, NoAnswer> {
         let end = self.end.as_deref().ok_or(NoAnswer::Absent)?;
         let calls = !self.calls.is_empty();

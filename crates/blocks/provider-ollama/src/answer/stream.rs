@@ -13,7 +13,7 @@ use crate::{
 pub(crate) struct Lines(Option<Answer>);
 
 impl Lines {
-    /// The answer to a conversation of so many messages.
+    /// Makes the lines of an answer to a conversation of this number of messages.
     pub(crate) fn to(messages: usize) -> Self {
         Self(Some(Answer::to(messages)))
     }

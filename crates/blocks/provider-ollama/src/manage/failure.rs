@@ -1,7 +1,7 @@
 use neuron_provider_http::ApiFailure;
 use neuron_types::FailureKind;
 
-/// The failure with what to do if the model is not there.
+/// Returns the failure with what to do if the model is not there.
 pub(crate) fn hinted(mut failure: ApiFailure, hint: &str) -> ApiFailure {
     if failure.kind == FailureKind::ModelNotFound {
         failure.hint = Some(hint.to_owned());

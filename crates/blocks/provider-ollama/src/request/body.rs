@@ -107,7 +107,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The options of `extra`, which join the request's own.
+/// Returns the options of `extra`, which join the request's own.
 fn options(options: Option<&Value>) -> Result<Option<&Map<String, Value>>, ProviderError> {
     match options {
         None => Ok(None),

@@ -42,7 +42,7 @@ pub(crate) struct Assistant<'a> {
     others: Vec<&'a Map<String, Value>>,
 }
 
-/// The instructions and the conversation.
+/// Returns the instructions and the conversation.
 pub(crate) fn messages(request: &CompletionRequest) -> Result<Vec<SentMessage<'_>>, ProviderError> {
     let mut sent = Vec::with_capacity(request.messages.len() + 1);
     sent.extend(Joined::instructions(request.system.as_ref()).map(system));

@@ -59,7 +59,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// The entries of calls, in the form of those in lists.
+    /// Returns the entries of calls, in the form of those in lists.
     pub(crate) fn take_calls(&mut self) -> Vec<Map<String, Value>> {
         let only = mem::take(&mut self.function_call);
         let calls = mem::take(&mut self.tool_calls);
@@ -132,7 +132,7 @@ struct CompletionDetails {
 }
 
 impl Answer {
-    /// The answer's first choice.
+    /// Returns the answer's first choice.
     pub(crate) fn receive(self, needs_no_reason: bool) -> Result<Received, NoAnswer> {
         let choice = self.choices.into_iter().next();
         let choice = choice.filter(|_| !self.base_resp.failed());
@@ -245,7 +245,7 @@ impl Received {
     }
 }
 
-/// The text of a part of this type, which has a field of the same name.
+/// Returns the text of a part of this type, which has a field of the same name.
 pub(crate) fn text_of(part: &Value, kind: &str) -> Option<String> {
     let is_kind = part.get("type").and_then(Value::as_str) == Some(kind);
     let text = part.get(kind).and_then(Value::as_str)?;

@@ -60,7 +60,7 @@ impl Content {
         }
     }
 
-    /// The content as a whole answer would have had it.
+    /// Returns the content as a whole answer would have had it.
     pub(crate) fn into_value(self) -> Value {
         let mut pieces = self.0;
         if let [Piece::Text(text)] = pieces.as_mut_slice() {

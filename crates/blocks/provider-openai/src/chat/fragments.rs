@@ -39,7 +39,7 @@ pub(crate) fn read(mut entry: Map<String, Value>) -> Fragment {
     fragment
 }
 
-/// The call as a block.
+/// Returns the call as a block.
 pub(crate) fn block(call: FinishedCall) -> ContentBlock {
     let FinishedCall {
         id,
@@ -54,7 +54,7 @@ pub(crate) fn block(call: FinishedCall) -> ContentBlock {
     }
 }
 
-/// The place of a call, which some servers write as a text or with a fraction.
+/// Returns the place of a call, which some servers write as a text or with a fraction.
 fn index(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

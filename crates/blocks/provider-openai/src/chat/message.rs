@@ -88,7 +88,7 @@ impl Serialize for Reasoning<'_> {
     }
 }
 
-/// The instructions and the conversation.
+/// Returns the instructions and the conversation.
 pub(crate) fn messages<'a>(
     request: &'a CompletionRequest,
     dialect: &'a Dialect,

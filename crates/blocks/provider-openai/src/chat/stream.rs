@@ -81,7 +81,7 @@ struct ChunkChoice {
 }
 
 impl Chunk {
-    /// The token counts, wherever this server has them.
+    /// Returns the token counts, wherever this server has them.
     fn usage(&self) -> Option<Usage> {
         let of_choices = self.choices.iter().map(|choice| &choice.usage);
         let mut counts = [&self.usage, &self.x_groq.usage]

@@ -70,7 +70,7 @@ struct OutputDetails {
 }
 
 impl Answer {
-    /// The tokens that it used.
+    /// Returns the tokens that it used.
     pub(crate) fn usage(&self) -> TokenUsage {
         self.usage.clone().into()
     }
@@ -186,7 +186,7 @@ pub(crate) fn take_item(item: Value, content: &mut Vec<ContentBlock>, seen: &mut
     }
 }
 
-/// The arguments of a call that does not say which tool it is of.
+/// Returns the arguments of a call that does not say which tool it is of.
 fn of_no_tool(item: &Value) -> Option<Cow<'_, str>> {
     let item = item.as_object()?;
     let is_call = has_type_of_call(item) && !is_call(item);

@@ -148,7 +148,7 @@ impl Calls {
         known.is_begun_by(item).then_some(at)
     }
 
-    /// The newest item of this id, or of this place where one of them has no id.
+    /// Returns the newest item of this id, or of this place where one of them has no id.
     fn find(&self, output_index: Option<u64>, item_id: Option<&str>) -> Option<usize> {
         let of_id = item_id.and_then(|id| self.ids.get(id));
         let there = output_index.and_then(|index| self.indexes.get(&index));
@@ -159,7 +159,7 @@ impl Calls {
         of_id.or(there.filter(has_no_id)).copied()
     }
 
-    /// The open item in this place, if it is that call under another id.
+    /// Returns the open item in this place, if it is that call under another id.
     fn renamed(&self, output_index: Option<u64>, item: &Map<String, Value>) -> Option<usize> {
         let at = *self.indexes.get(&output_index?)?;
         let known = self.items.get(at).filter(|known| !known.is_done)?;
@@ -167,7 +167,8 @@ impl Calls {
         (text(&known.fields, "call_id") == Some(id)).then_some(at)
     }
 
-    /// The open item in this place that is done now, under ids that no other item has: servers draw new ones for it.
+    /// Returns the open item in this place that is done now, under ids that no other item has: servers draw new ones
+    /// for it.
     fn ended(&self, output_index: Option<u64>, item: &Map<String, Value>) -> Option<usize> {
         let at = *self.indexes.get(&output_index?)?;
         let known = self.items.get(at).filter(|known| !known.is_done)?;
@@ -185,7 +186,7 @@ impl Calls {
         (!is_another).then_some(at)
     }
 
-    /// The place of the call that a piece of arguments is of.
+    /// Returns the place of the call that a piece of arguments is of.
     fn loosely(&self, output_index: Option<u64>, item_id: &str) -> Option<usize> {
         let item_id = Some(item_id).filter(|id| !id.is_empty());
         let there = || self.indexes.get(&output_index?).copied();
@@ -252,7 +253,7 @@ impl Calls {
         }
     }
 
-    /// The calls whose items were never done, each with its place.
+    /// Returns the calls whose items were never done, each with its place.
     pub(crate) fn undone(&self) -> impl Iterator<Item = (Option<u64>, Value)> {
         let is_open = |item: &&Item| !item.is_done && !self.calls.is_repeat(item.place);
         self.items.iter().filter(is_open).map(|item| {
@@ -283,7 +284,7 @@ impl Item {
     }
 }
 
-/// The fragment that begins the call of an item.
+/// Returns the fragment that begins the call of an item.
 fn begin(item: &Map<String, Value>) -> Fragment {
     Fragment {
         id: text(item, "call_id").map(str::to_owned),
@@ -305,7 +306,7 @@ fn values_of(text: &str) -> Vec<Value> {
     values.unwrap_or_else(|_| vec![text.into()])
 }
 
-/// The field that holds a call's arguments.
+/// Returns the field that holds a call's arguments.
 pub(crate) fn arguments_of(item: &Map<String, Value>) -> &'static str {
     match text(item, "type") {
         Some(CUSTOM_CALL) => "input",

@@ -75,7 +75,7 @@ impl Drafts {
         }
     }
 
-    /// The open draft of this id, or in this place.
+    /// Returns the open draft of this id, or in this place.
     fn find(&self, output_index: Option<u64>, item_id: &str) -> Option<usize> {
         let draft = |place: &usize| self.drafts.get(*place).filter(|draft| !draft.ended);
         let of_id = self.ids.get(item_id).filter(|_| !item_id.is_empty());
@@ -89,7 +89,7 @@ impl Drafts {
             .copied()
     }
 
-    /// The items as far as they came, each with its place.
+    /// Returns the items as far as they came, each with its place.
     pub(crate) fn items(&self) -> impl Iterator<Item = (Option<u64>, Value)> {
         let open = self.drafts.iter().filter(|draft| !draft.ended);
         open.map(|draft| {

@@ -125,7 +125,7 @@ impl Serialize for Call<'_> {
     }
 }
 
-/// The conversation as one flat list.
+/// Returns the conversation as one flat list.
 pub(crate) fn items(conversation: &[Message]) -> Vec<Item<'_>> {
     let mut items = Vec::with_capacity(conversation.len());
     let mut ids = CallIds::new(CallIdRule::Plain);

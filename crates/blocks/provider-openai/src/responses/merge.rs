@@ -15,8 +15,8 @@ const MOST_ALIKE: usize = 16;
 /// An item that came before the last event, and its place in the output.
 pub(crate) type Came = (Option<u64>, Value);
 
-/// The items that the last event lists, with those that it lacks and with what it leaves out of its own. Servers list the
-/// message alone, or items that hold nothing.
+/// Returns the items that the last event lists, with those that it lacks and with what it leaves out of its own.
+/// Servers list the message alone, or items that hold nothing.
 ///
 /// The same item may have another id here and there. It is recognised by its ids, else by its content, by its place,
 /// and at last by its kind. `came` is in the order of the places.
@@ -46,7 +46,7 @@ pub(crate) fn merge(output: Vec<Value>, came: Vec<Came>) -> Vec<Value> {
     in_order(listed, rest.into_iter().flatten())
 }
 
-/// The first of these places that may hold the item. Few have one key, and no more are looked at.
+/// Returns the first of these places that may hold the item. Few places have one key, and no more are looked at.
 fn find(places: &mut VecDeque<usize>, listed: &[Listed], item: &Value) -> Option<usize> {
     let is_free = |at: &usize| listed.get(*at).is_some_and(|listed| listed.is_free);
     while places.front().is_some_and(|at| !is_free(at)) {
@@ -189,7 +189,7 @@ pub(crate) fn is_hollow(item: &Map<String, Value>) -> bool {
     is_message && parts.is_none_or(|parts| parts.iter().all(|part| text(part) == Some(0)))
 }
 
-/// All the text of a message.
+/// Returns all the text of a message.
 pub(crate) fn text_of(item: &Map<String, Value>) -> String {
     let parts = item.get("content").and_then(Value::as_array);
     let text = |part: &Value| {
@@ -203,7 +203,7 @@ fn kind_of(item: &Value) -> &str {
     text(item, "type").unwrap_or_default()
 }
 
-/// The arguments of a call, if it says any.
+/// Returns the arguments of a call, if it has any.
 fn arguments(item: &Value) -> Option<&str> {
     match kind_of(item) {
         "function_call" => text(item, "arguments").filter(|said| *said != "{}"),

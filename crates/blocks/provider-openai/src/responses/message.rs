@@ -89,7 +89,7 @@ fn parts(item: &Map<String, Value>) -> &[Value] {
     content.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The field that a part lacks because its text was taken.
+/// Returns the field that a part lacks because its text was taken.
 fn gap(part: &Value) -> Option<&'static str> {
     text_field(part).filter(|field| part.get(*field).is_none())
 }
@@ -109,7 +109,7 @@ impl Serialize for MessageItem<'_> {
 }
 
 impl MessageItem<'_> {
-    /// A part whose text is gone is left out.
+    /// Fills the parts with their texts. A part whose text is gone is left out.
     fn filled_parts(&self) -> Vec<FilledPart<'_>> {
         let mut texts = self.texts.iter();
         parts(self.item)

@@ -172,7 +172,7 @@ impl Assembler {
         Ok(Progress::Complete)
     }
 
-    /// The items as far as they came, in the order of their places.
+    /// Returns the items as far as they came, in the order of their places.
     fn items(&mut self) -> Vec<Came> {
         let mut items = mem::take(&mut self.done);
         items.extend(self.drafts.items());

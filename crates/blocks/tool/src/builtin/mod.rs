@@ -63,7 +63,7 @@ pub const NAMED_TOOLS: &[&str] = &[
     "write_file",
 ];
 
-/// The tools of [`NAMED_TOOLS`] with these options, in their order.
+/// Returns the tools of [`NAMED_TOOLS`] with these options, in their order.
 #[must_use]
 pub fn named_tools(options: &BuiltinOptions) -> Vec<Arc<dyn ToolDyn>> {
     let mut tools = builtin_tools(options);
@@ -71,7 +71,7 @@ pub fn named_tools(options: &BuiltinOptions) -> Vec<Arc<dyn ToolDyn>> {
     tools
 }
 
-/// All built-in tools with these options, in the order of [`BUILTIN_TOOLS`].
+/// Returns all built-in tools with these options, in the order of [`BUILTIN_TOOLS`].
 #[must_use]
 pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn ToolDyn>> {
     let options = Arc::new(options.clone());

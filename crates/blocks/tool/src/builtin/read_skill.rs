@@ -90,7 +90,7 @@ impl ReadSkill {
         self
     }
 
-    /// The same tool with these skills besides.
+    /// Returns the same tool with these skills besides.
     fn with(mut self, skills: impl IntoIterator<Item = Skill>) -> Self {
         for skill in skills {
             let name = &skill.spec().name;
@@ -164,7 +164,8 @@ impl ToolDyn for ReadSkill {
 }
 
 impl ReadSkill {
-    /// The skill of this name, and the digest that its folder has to have: what the run's definition says of it.
+    /// Returns the skill of this name, and the digest that its folder has to have: what the run's definition says of
+    /// it.
     fn find(&self, name: &str, ctx: &ToolContext) -> Result<(Skill, String), ToolError> {
         let here = self.skills.iter().find(|skill| skill.spec().name == name);
         let wanted = match ctx.skills.is_empty() {

@@ -24,7 +24,7 @@ pub struct HookRunner<H> {
 }
 
 impl<H: Hook> HookRunner<H> {
-    /// A layer that asks this hook.
+    /// Makes a layer that asks this hook.
     pub const fn new(hook: H) -> Self {
         Self { hook }
     }

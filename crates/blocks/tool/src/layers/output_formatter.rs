@@ -39,7 +39,7 @@ pub struct OutputFormatter {
 }
 
 impl OutputFormatter {
-    /// A formatter that keeps at most `limit` characters of each result. The note comes on top.
+    /// Makes a formatter that keeps at most `limit` characters of each result. The note comes on top.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self { limit }
@@ -79,7 +79,7 @@ fn as_text(item: &ContentItem) -> Option<&str> {
     }
 }
 
-/// The text, which stands at `place`, without what lies in `gap`; the note where the gap begins.
+/// Returns the text, which stands at `place`, without what lies in `gap`; the note where the gap begins.
 fn without(text: &str, place: Range<usize>, gap: &Range<usize>, note: &str) -> String {
     let head = gap.start.saturating_sub(place.start).min(place.len());
     let tail = place.end.saturating_sub(gap.end).min(place.len());

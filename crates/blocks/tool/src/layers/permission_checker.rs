@@ -40,7 +40,7 @@ pub struct PermissionChecker<P> {
 }
 
 impl<P: PermissionPolicy> PermissionChecker<P> {
-    /// A checker with this policy.
+    /// Makes a checker with this policy.
     pub fn new(policy: P) -> Self {
         Self { policy }
     }

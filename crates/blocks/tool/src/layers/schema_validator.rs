@@ -47,8 +47,8 @@ pub struct SchemaValidator {
 }
 
 impl SchemaValidator {
-    /// A validator for the tools that are in the registry now. Calls to tools that are registered later
-    /// pass unchecked, and so do calls to tools that check their arguments themselves.
+    /// Makes a validator for the tools that are in the registry now. Calls to tools that are registered later pass
+    /// unchecked, and so do calls to tools that check their arguments themselves.
     #[must_use]
     pub fn new(registry: &ToolRegistry) -> Self {
         let mut schemas = BTreeMap::new();
@@ -70,7 +70,7 @@ impl SchemaValidator {
         Self { schemas, unchecked }
     }
 
-    /// The tools whose schema could not be compiled, each with the reason. Their calls pass unchecked.
+    /// Returns the tools whose schema could not be compiled, each with the reason. Their calls pass unchecked.
     pub fn unchecked(&self) -> impl Iterator<Item = (&str, &str)> {
         self.unchecked
             .iter()

@@ -14,7 +14,7 @@ pub struct Timeout {
 }
 
 impl Timeout {
-    /// A layer that gives each call this long. Needs a tokio runtime with a clock.
+    /// Makes a layer that gives each call this long. Needs a tokio runtime with a clock.
     #[must_use]
     pub const fn new(limit: Duration) -> Self {
         Self { limit }

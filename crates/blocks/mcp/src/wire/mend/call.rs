@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::fields::{Fields, block, flag, text_block};
 
-/// The pieces of content that fit, and what does not fit as text. `None` for no result at all.
+/// Returns the pieces of content that fit, and what does not fit as text. `None` for no result at all.
 pub(super) fn mend(result: Value) -> Option<Value> {
     let mut fields = match result {
         Value::Object(fields) => fields,

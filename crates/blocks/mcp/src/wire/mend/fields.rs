@@ -19,12 +19,12 @@ pub(super) fn keep_if(fields: &mut Fields, names: &[&str], is_kept: fn(&Value) -
     }
 }
 
-/// A text that is not empty.
+/// Returns a text that is not empty.
 pub(super) fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
     fields.get(name)?.as_str().filter(|text| !text.is_empty())
 }
 
-/// A yes or no, also where it is written as a text or a number.
+/// Reads a yes or no, also where it is written as a text or a number.
 pub(super) fn flag(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
@@ -39,7 +39,7 @@ pub(super) fn flag(value: &Value) -> Option<bool> {
     }
 }
 
-/// A piece of content: as it came if it fits, without what is optional if that helps, else as text.
+/// Returns a piece of content: as it came if it fits, without what is optional if that helps, else as text.
 pub(super) fn block(mut piece: Value) -> Value {
     if fits::<ContentBlock>(&piece) {
         return piece;

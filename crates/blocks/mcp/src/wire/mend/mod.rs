@@ -76,7 +76,8 @@ impl Asked {
     }
 }
 
-/// A result as the SDK reads it: as it came if it fits, else the pieces that fit. `None` if nothing of it can be read.
+/// Returns a result as the SDK reads it: as it came if it fits, else the pieces that fit. `None` if nothing of it can
+/// be read.
 pub(crate) fn mend(asked: Asked, result: Value) -> Option<ServerResult> {
     if let Some(fits) = read(asked, &result) {
         return Some(fits);

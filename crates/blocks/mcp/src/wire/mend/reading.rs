@@ -54,7 +54,7 @@ pub(super) fn prompt(result: Value) -> Option<Value> {
     Some(json!({"messages": messages, "description": description}))
 }
 
-/// A message for each piece of its content.
+/// Returns a message for each piece of its content.
 fn messages_of(message: Value) -> Vec<Value> {
     if fits::<PromptMessage>(&message) {
         return vec![message];

@@ -156,12 +156,12 @@ impl Arguments {
         self.came.text.get(told..).unwrap_or_default().to_owned()
     }
 
-    /// The text as far as it came.
+    /// Returns the text as far as it came.
     pub(super) fn as_str(&self) -> &str {
         &self.came.text
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.settle();

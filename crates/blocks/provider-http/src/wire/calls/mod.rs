@@ -164,7 +164,7 @@ impl Calls {
         !call.is_repeat && (!is_whole || is_blank && call.is_redrawn)
     }
 
-    /// The arguments of a call, with those of its pieces.
+    /// Returns the arguments of a call, with those of its pieces.
     fn came_of<'a>(&'a self, place: usize, call: &'a Call) -> &'a Arguments {
         let pieces = self.pieces.as_ref().filter(|pieces| pieces.hold(place));
         pieces.map_or(&call.arguments, |pieces| &pieces.all)
@@ -272,7 +272,7 @@ impl Calls {
         Some(*root)
     }
 
-    /// The call that the fragment may belong to.
+    /// Returns the call that the fragment may belong to.
     fn place_of(&self, position: usize, fragment: &Fragment) -> Option<usize> {
         let of_id = || {
             let places = self.places.of_id(fragment.id.as_deref()?);
@@ -321,7 +321,7 @@ impl Calls {
         self.calls.len().checked_sub(1)
     }
 
-    /// The call at a position of those that began in one list, or the next one that is not whole.
+    /// Returns the call at a position of those that began in one list, or the next one that is not whole.
     fn in_row(&self, position: usize) -> Option<usize> {
         let row = self.places.row(position);
         let lacks_some = |place: &&usize| {
@@ -376,7 +376,7 @@ impl Calls {
         }
     }
 
-    /// The calls before it of the same id and name.
+    /// Returns the calls before it of the same id and name.
     fn twins(&self, place: usize) -> impl DoubleEndedIterator<Item = &Call> {
         let call = self.calls.get(place);
         let id = call.and_then(|call| call.id.as_deref());
@@ -433,7 +433,7 @@ impl Calls {
         self.calls.get(place)?.told.as_deref()
     }
 
-    /// The arguments of the call at a place, as far as they came.
+    /// Returns the arguments of the call at a place, as far as they came.
     #[must_use]
     pub fn arguments_at(&self, place: usize) -> &str {
         let call = self.calls.get(place);

@@ -14,22 +14,22 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// The call that has its head at this index.
+    /// Returns the call that has its head at this index.
     pub(super) fn head(&self, index: u64) -> Option<usize> {
         self.heads.get(&index).copied()
     }
 
-    /// The call that has its other fragments at this index.
+    /// Returns the call that has its other fragments at this index.
     pub(super) fn tail(&self, index: u64) -> Option<usize> {
         self.tails.get(&index).copied()
     }
 
-    /// The calls of this id.
+    /// Returns the calls of this id.
     pub(super) fn of_id(&self, id: &str) -> &[usize] {
         self.ids.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The calls of the row from a position on.
+    /// Returns the calls of the row from a position on.
     pub(super) fn row(&self, position: usize) -> &[usize] {
         self.row.get(position..).unwrap_or_default()
     }

@@ -20,7 +20,7 @@ impl LineEnd {
     }
 }
 
-/// The text with every line ended by `\n`.
+/// Returns the text with every line ended by `\n`.
 pub(crate) fn with_lf(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         Cow::Owned(text.replace("\r\n", "\n"))
@@ -50,12 +50,12 @@ impl<'a> FileText<'a> {
         }
     }
 
-    /// The text with every line ended by `\n`: what is to be searched.
+    /// Returns the text with every line ended by `\n`: what is to be searched.
     pub(crate) fn plain(&self) -> &str {
         &self.plain
     }
 
-    /// The file with `new` in the place of all that `old` matches. `old` has lines that end in `\n`.
+    /// Returns the file with `new` in the place of all that `old` matches. `old` has lines that end in `\n`.
     pub(crate) fn replaced(&self, old: &str, new: &str) -> String {
         let mut result = String::with_capacity(self.text.len());
         let mut last = 0;

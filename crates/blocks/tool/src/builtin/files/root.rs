@@ -43,7 +43,7 @@ impl Root {
         })
     }
 
-    /// The real path of something that exists.
+    /// Returns the real path of something that exists.
     pub(crate) fn existing(&self, path: &str) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(path)?;
         if self.protection.hides(&resolved.path) {
@@ -56,7 +56,7 @@ impl Root {
         }
     }
 
-    /// The real path of something that exists and may be changed.
+    /// Returns the real path of something that exists and may be changed.
     pub(crate) fn editable(&self, path: &str) -> Result<PathBuf, ToolError> {
         let real = self.existing(path)?;
         self.check_write(path, &real)?;
@@ -75,7 +75,7 @@ impl Root {
         }
     }
 
-    /// The real path of something that exists or can be created.
+    /// Returns the real path of something that exists or can be created.
     pub(crate) fn target(&self, path: &str) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(path)?;
         self.check_write(path, &resolved.path)?;
@@ -90,7 +90,7 @@ impl Root {
         }
     }
 
-    /// A path as the model should write it: relative to the working directory where that is possible.
+    /// Returns a path as the model should write it: relative to the working directory where that is possible.
     pub(crate) fn show(&self, path: &Path) -> String {
         match path.strip_prefix(&self.path) {
             Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),

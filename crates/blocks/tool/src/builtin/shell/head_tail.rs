@@ -36,7 +36,7 @@ impl HeadTail {
         self.tail.extend(tail);
     }
 
-    /// The text, with a note where something is missing. Bytes that are not UTF-8 show as U+FFFD.
+    /// Returns the text, with a note where something is missing. Bytes that are not UTF-8 show as U+FFFD.
     pub(crate) fn into_text(mut self) -> String {
         let kept = (self.head.len() + self.tail.len()) as u64;
         let tail = self.tail.make_contiguous();

@@ -83,13 +83,13 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The content of the file at this path, which may begin with `./`.
+    /// Returns the content of the file at this path, which may begin with `./`.
     pub(crate) fn get(&self, path: &str) -> Option<&[u8]> {
         let path = path.strip_prefix("./").unwrap_or(path);
         self.files.get(path).map(Vec::as_slice)
     }
 
-    /// The paths of the files, sorted.
+    /// Returns the paths of the files, sorted.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
@@ -116,7 +116,7 @@ impl Room {
         Ok(())
     }
 
-    /// The content of a file, if there is room for it.
+    /// Returns the content of a file, if there is room for it.
     fn read(&mut self, path: &Path, folder: &Path) -> Result<Vec<u8>, SkillError> {
         let file = open::file(path).map_err(SkillError::reading(path))?;
         let mut content = Vec::new();

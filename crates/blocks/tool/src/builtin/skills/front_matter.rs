@@ -130,7 +130,7 @@ fn is_indented(line: &str) -> bool {
     line.starts_with([' ', '\t'])
 }
 
-/// The key of a line that is not indented, and what stands behind it.
+/// Returns the key of a line that is not indented, and what stands behind it.
 fn key_and_value(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -172,7 +172,7 @@ impl<'t> Reader<'t> {
         while self.take_if(is_part).is_some() {}
     }
 
-    /// The text that stands behind a key, and in the lines below.
+    /// Returns the text that stands behind a key, and in the lines below.
     fn value(&mut self, value: &str) -> Result<String, String> {
         if value.starts_with(['|', '>']) {
             return self.block(value);
@@ -207,7 +207,7 @@ impl<'t> Reader<'t> {
         Ok(text)
     }
 
-    /// The indented lines after `|`, or after `>`, which makes a line of those that follow each other.
+    /// Returns the indented lines after `|`, or after `>`, which makes a line of those that follow each other.
     fn block(&mut self, head: &str) -> Result<String, String> {
         let (style, rest) = head.split_at(1);
         if !matches!(without_comment(rest).trim(), "" | "-" | "+") {

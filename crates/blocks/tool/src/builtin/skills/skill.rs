@@ -85,7 +85,7 @@ impl Skill {
         &self.path
     }
 
-    /// The files of its folder as they are now.
+    /// Returns the files of its folder as they are now.
     pub(crate) fn files(&self) -> Result<Folder, SkillError> {
         Folder::read(&self.path)
     }
