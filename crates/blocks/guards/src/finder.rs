@@ -18,7 +18,7 @@ pub(crate) enum Finder {
     Secrets(Vec<Regex>),
     /// What these match, which is called so.
     Patterns(Vec<Regex>, String),
-    /// A text of more than so many characters.
+    /// A text of more than this number of characters.
     Longer(usize),
     /// Addresses of other hosts.
     Urls(Hosts),

@@ -83,7 +83,7 @@ impl TextGuard {
         Ok(Self::new(name, Finder::Patterns(patterns, what)))
     }
 
-    /// Returns a guard that finds texts of more than so many characters, in prompts and messages. It blocks.
+    /// Returns a guard that finds texts of more than `most` characters, in prompts and messages. It blocks.
     #[must_use]
     pub fn length(name: impl Into<String>, most: usize) -> Self {
         Self::new(name, Finder::Longer(most)).at([GuardPoint::Input])

@@ -178,7 +178,7 @@ impl Wire for Chat<'_> {
     }
 }
 
-/// Reads an answer that came whole, to a conversation of so many messages.
+/// Reads an answer that came whole, to a conversation of this number of messages.
 pub(crate) fn whole(body: &[u8], messages: usize) -> Result<CompletionResponse, NoAnswer> {
     let mut piece: Piece = read_json(body)?;
     if piece.error.is_some() || piece.message.is_none() {

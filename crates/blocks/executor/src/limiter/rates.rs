@@ -23,7 +23,7 @@ impl Rates {
     }
 }
 
-/// Returns how long so many tokens take at this rate.
+/// Returns how long this number of tokens takes at this rate.
 pub(crate) fn tokens_take(tokens: u64, per_minute: u64) -> Duration {
     let millis = u128::from(tokens) * MINUTE.as_millis() / u128::from(per_minute.max(1));
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
