@@ -37,20 +37,21 @@ pub(crate) fn is_recording() -> bool {
     SAMPLER.get().is_some()
 }
 
-/// Whether this is recorded, as whoever began its trace has decided, or its id; `None` if nothing is recorded here.
+/// Returns whether the context is recorded, as the starter of its trace decided or else as the trace's id says; `None` if
+/// nothing is recorded here.
 pub(crate) fn is_sampled(context: &TraceContext) -> Option<bool> {
     let samples = SAMPLER.get()?;
     let decided = context.is_sampled();
     Some(decided.unwrap_or_else(|| samples(&context.trace_id())))
 }
 
-/// A span of its own in the trace of this one; `None` if nothing is recorded here.
+/// Returns a new span in the trace of this one; `None` if nothing is recorded here.
 pub(crate) fn own_span(around: &TraceContext) -> Option<TraceContext> {
     let is_sampled = is_sampled(around)?;
     Some(around.clone().with_span(drawn()).sampled(is_sampled))
 }
 
-/// An id that no other span has.
+/// Returns an id that no other span has.
 pub(crate) fn drawn() -> NonZeroU64 {
     let (high, low) = Uuid::new_v4().as_u64_pair();
     NonZeroU64::new(high ^ low).unwrap_or(NonZeroU64::MIN)
