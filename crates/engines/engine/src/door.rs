@@ -1,11 +1,11 @@
-//! What every door answers where it cannot do what it is asked.
+//! What every door returns if it cannot do what is requested.
 
 use std::error::Error as _;
 
 use neuron_types::{DurableError, ExitReason, FailureKind, RunError, RunEvent};
 
-/// Returns how a run ends whose workflow returned an error in the place of an output, and the event that says so. `said` is
-/// the last that its agent said, if it has said anything.
+/// Returns how a run ends whose workflow returned an error in the place of an output, and the event of that end. `said`
+/// is the last text of its agent, if there is one.
 #[must_use]
 pub fn end_event(error: &DurableError, said: Option<String>) -> (ExitReason, RunEvent) {
     let (exit_reason, error) = end_of(error);

@@ -1,17 +1,17 @@
-//! Runs that a worker cannot go on with, and leaves to one that can.
+//! Runs that a worker cannot continue, and leaves to a worker that can.
 
 use std::error::Error;
 
 use neuron_types::{BlockedKind, DurableError, RunRequest, with_causes};
 use serde_json::Value;
 
-/// What a worker says of such a run, in front of why. Clients of every build know it by these words.
+/// The words with which a worker's failure about such a run begins. Clients of every build recognise them.
 const CANNOT: &str = "this worker cannot go on with the run";
 
-/// Whether a run is over whose workflow returned this error in the place of an output.
+/// Returns whether this error, returned by a workflow in the place of an output, ends the run.
 ///
-/// Anything else says something about the worker and nothing about the run: it has another version of the state, its
-/// loop came upon what it does not expect, or its engine failed. Another build, or the same one later, goes on.
+/// Any other error concerns the worker and not the run: the worker has another version of the state, its loop met
+/// something unexpected, or its engine failed. Another build, or the same one later, continues the run.
 #[must_use]
 pub const fn ends_run(error: &DurableError) -> bool {
     matches!(
@@ -20,10 +20,10 @@ pub const fn ends_run(error: &DurableError) -> bool {
     )
 }
 
-/// Returns what a worker says that leaves a run to another one, or to itself later.
+/// Returns the failure with which a worker leaves a run to another worker, or to itself later.
 #[must_use]
 pub fn cannot_go_on(error: &DurableError) -> String {
-    // That an engine failed says nothing: its error says which part.
+    // "The engine failed" alone is no information: the error in it names the part that failed.
     let cause: &(dyn Error + 'static) = match error {
         DurableError::Engine { source } => &**source,
         other => other,
@@ -31,7 +31,7 @@ pub fn cannot_go_on(error: &DurableError) -> String {
     format!("{CANNOT}: {}", with_causes(cause))
 }
 
-/// Returns what holds a run up whose worker fails with this text, and a sentence about it.
+/// Classifies a worker's failure: returns why the run is blocked, and a sentence for people.
 #[must_use]
 pub fn hold_up(failure: &str) -> (BlockedKind, String) {
     match failure.find(CANNOT).and_then(|at| failure.get(at..)) {
@@ -43,17 +43,17 @@ pub fn hold_up(failure: &str) -> (BlockedKind, String) {
     }
 }
 
-/// Why what a run was started with cannot be read.
+/// A run's request that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadRequest {
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
-    /// It says no version, as those of neuron's clients do, and has no whole definition, as those of the first version had:
-    /// it was written by hand, and no other build reads it.
+    /// Whether the request was written by hand: it has no version, which neuron's clients always set, and no whole
+    /// definition, which requests of the first version always had. No other build can read it.
     pub is_by_hand: bool,
 }
 
-/// Reads what a run is started with.
+/// Reads the request that a run is started with.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub fn read_request(json: Value) -> Result<RunRequest, UnreadRequest> {
     serde_json::from_value(json).map_err(|error| unread(error.to_string()))
 }
 
-/// Which field of a request there is not, and which one was meant.
+/// Returns a sentence about the first unknown field of a request, with the field that was probably meant.
 fn unknown_field(json: &Value) -> Option<String> {
     let fields = &RunRequest::FIELDS;
     let mut names = json.as_object()?.keys();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{BadSignal, CancelBody};
 
-/// A signal by what it means to an agent run.
+/// A signal, by its meaning for an agent run.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum AgentSignal {
@@ -14,7 +14,7 @@ pub enum AgentSignal {
     Message(UserMessage),
     /// [`signal::CANCEL`].
     Cancel(CancelBody),
-    /// Any other name: a signal for workflows of one's own.
+    /// Any other name: a signal for custom workflows.
     Other(Value),
 }
 

@@ -1,4 +1,4 @@
-/// A signal that has a meaning of its own carries something else.
+/// The payload of a signal with a known meaning does not fit that meaning.
 #[derive(Debug, thiserror::Error)]
 #[error("the payload does not fit the signal {name}")]
 pub struct BadSignal {

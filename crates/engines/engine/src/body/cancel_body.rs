@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is sent to cancel a run.
+/// The body of a request to cancel a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelBody {
     /// Why the run is cancelled.
@@ -10,7 +10,7 @@ pub struct CancelBody {
 }
 
 impl CancelBody {
-    /// Reads the payload of a signal: what is no reason is none, as a run is cancelled by whatever is sent.
+    /// Reads the payload of a signal. A payload that is not a reason counts as no reason: every payload cancels the run.
     #[must_use]
     pub fn of_signal(payload: &Value) -> Self {
         let reason = payload.get("reason").and_then(Value::as_str);

@@ -2,7 +2,7 @@ use neuron_types::{Always, DecidedAt, Decision, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A decision whose verdict is in the name of what it is sent to: `approve`, `deny`, `answer`, `complete` or `choose`.
+/// A decision whose verdict is in the name of the endpoint: `approve`, `deny`, `answer`, `complete` or `choose`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionBody {
@@ -10,7 +10,7 @@ pub struct DecisionBody {
     pub ticket: String,
     /// The ticket's digest.
     pub digest: String,
-    /// The arguments of an approved call in the place of the model's, or what is filled into a form.
+    /// The arguments of an approved call, which replace the model's, or the fields of a form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
     /// The answer to a question.
@@ -25,19 +25,19 @@ pub struct DecisionBody {
     /// The token of a deferred tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// What the person has to say.
+    /// The person's comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// The person's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approver: Option<String>,
-    /// When they decided, as what they signed says it.
+    /// When the person decided, in the form that the signature is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DecidedAt>,
-    /// Their signature, as an armored SSHSIG.
+    /// The person's signature, as an armored SSHSIG.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// Which later calls of the run are answered so too. The flag `remember` of earlier clients stands for
+    /// Which later calls of the run get the same answer. The flag `remember` of earlier clients stands for
     /// [`Always::Call`].
     #[serde(
         default,

@@ -1,4 +1,4 @@
-//! What is sent to runs, in the shapes that every engine takes.
+//! The bodies that are sent to runs, in the shapes that every engine takes.
 
 mod agent_signal;
 mod bad_signal;

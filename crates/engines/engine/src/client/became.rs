@@ -1,4 +1,4 @@
-//! What a run makes of a decision.
+//! How a run reacts to a decision.
 
 use std::time::Duration;
 
@@ -7,24 +7,25 @@ use tokio::time::Instant;
 
 use super::{RunClientError, RunHandle};
 
-/// What a run made of a decision about one of its tickets.
+/// How a run reacted to a decision about one of its tickets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Became {
-    /// The run took it: the ticket is decided, or has one of the approvals that it needs.
+    /// The run took the decision: the ticket is decided, or has one of the approvals that it needs.
     Taken,
-    /// The run did not take it.
+    /// The run did not take the decision.
     Rejected {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl RunHandle {
-    /// Waits for what the run makes of a decision that it was sent, about a ticket that stood so before. `None` if it says
-    /// nothing within `patience`: nobody executes it, or whoever does is slow.
+    /// Waits until the run takes or rejects a decision that was sent to it. `open` is the ticket as it was before. Returns
+    /// `None` if the run does neither within `patience`: no process executes the run, or its process is slow.
     ///
-    /// That an engine accepts a decision says that it reaches the run. Whose it is is found out by the run itself.
+    /// An engine that accepts a decision confirms only that the decision reaches the run. The run itself verifies who made
+    /// it.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl RunHandle {
     }
 }
 
-/// What an event says of a decision; `None` if it is about another.
+/// Returns how the event answers a decision; `None` if the event is about another decision.
 fn became(event: &RunEvent, sent: &Decision, id: &str) -> Option<Became> {
     match event {
         RunEvent::ApprovalDecided {

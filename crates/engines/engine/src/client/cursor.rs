@@ -2,14 +2,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a list: where the next page begins. What it says is the engine's affair; it can be kept as text and
+/// A place in a list: where the next page begins. Its content is private to the engine; it can be stored as text and
 /// given to another client of the same engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(String);
 
 impl Cursor {
-    /// Takes a text as a cursor. Whether it is one, the engine says.
+    /// Takes a text as a cursor. The engine checks it when it is used.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())

@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 pub struct EventPage {
     /// The events.
     pub events: Vec<RecordedEvent>,
-    /// Whether further ones may be recorded already: the next page is that behind the number of the last.
+    /// Whether more events may already be recorded. The next page begins behind the number of the last event.
     pub more: bool,
-    /// Says in one sentence which events were left out, and why; `None` if the page is complete.
+    /// One sentence about which events were left out, and why; `None` if the page is complete.
     pub incomplete: Option<String>,
 }
 
 impl EventPage {
-    /// Returns the page of these events, which is complete. `more` says whether further ones may be recorded
-    /// already.
+    /// Returns a complete page of these events. `more` is whether more events may already be recorded.
     #[must_use]
     pub const fn new(events: Vec<RecordedEvent>, more: bool) -> Self {
         Self {

@@ -1,7 +1,7 @@
 use neuron_types::{RunId, Ticket};
 use serde::{Deserialize, Serialize};
 
-/// A ticket that waits for a person, and the run that asks.
+/// A ticket that waits for a person, with the run that asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenTicket {
     /// The run.

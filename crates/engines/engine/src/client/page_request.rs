@@ -1,15 +1,15 @@
 use super::Cursor;
 
-/// How many items a page has at most where it is not said.
+/// The most items of a page, if the request sets no limit.
 const LIMIT: usize = 100;
 
-/// Which page of a list is asked for.
+/// Selects one page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRequest {
-    /// How many runs it has at most; 0 counts as 1. Default is 100.
+    /// The most runs on the page; 0 counts as 1. Default is 100.
     pub limit: usize,
-    /// Where it begins. Default is the first page.
+    /// Where the page begins. Default is the first page.
     pub after: Option<Cursor>,
 }
 
@@ -20,7 +20,7 @@ impl PageRequest {
         Self { limit, after: None }
     }
 
-    /// Sets where the page begins: at the end of the one that gave this cursor.
+    /// Sets where the page begins: at the end of the page that returned this cursor.
     #[must_use]
     pub fn after(mut self, cursor: Cursor) -> Self {
         self.after = Some(cursor);

@@ -12,45 +12,45 @@ use crate::KnownSteps;
 /// What a [`RunClient`]'s methods return.
 pub type RunFuture<'a, T> = WasmBoxedFuture<'a, Result<T, RunClientError>>;
 
-/// The interval between two looks at a run that was seen to move.
+/// The interval between two looks at a run that was seen to progress.
 const POLL: Duration = Duration::from_millis(100);
 
-/// The interval between two looks at a run that does not move: on an engine each look costs a worker something.
+/// The interval between two looks at a run that does not progress: on an engine, each look costs a worker some work.
 const IDLE_POLL: Duration = Duration::from_secs(1);
 
 /// Starts, follows and steers the runs of one engine: the same names, arguments, answers and errors on each.
 ///
-/// It is used as `Arc<dyn RunClient>`; a [`RunHandle`](crate::RunHandle) is a client and one run. Its clones and
-/// all its futures are independent of each other, and a future that is dropped leaves the run as it is: what it
-/// had sent by then may still arrive.
+/// It is used as `Arc<dyn RunClient>`; a [`RunHandle`](crate::RunHandle) is a client and one run. Its clones and all its
+/// futures are independent of each other. A future that is dropped leaves the run as it is; what the future had sent by
+/// then may still arrive.
 ///
 /// # Errors
 ///
-/// Every method can fail with [`RunClientError::Unreachable`] where the engine does not answer and with
-/// [`RunClientError::Failed`] where it answers with an error: each in bounded time, and each is
+/// Every method can fail with [`RunClientError::Unreachable`] if the engine does not answer, and with
+/// [`RunClientError::Failed`] if the engine answers with an error: each in bounded time, and each is
 /// [transient](RunClientError::is_transient). A method that takes a run id fails with
-/// [`RunClientError::UnknownRun`] where the engine has no such run. Each method says what else there is.
+/// [`RunClientError::UnknownRun`] if the engine has no such run. Each method lists its other errors.
 ///
 /// # Without a worker
 ///
-/// A run of which no worker has taken up anything yet has a status (`running`, turn 0) and no events. What has to
-/// be answered by a worker that is not there fails with [`RunClientError::NoWorker`] after some seconds. The local
-/// engine needs no worker for anything but the run itself: a run that no process executes, and that waits for nobody, is
-/// `interrupted` there.
+/// A run has a status (`running`, turn 0) and no events until a worker takes up something of it. A request that a worker
+/// has to answer fails with [`RunClientError::NoWorker`] after some seconds if there is no worker. The local engine needs
+/// a worker only for the run itself: a run that no process executes, and that waits for no person, is `interrupted`
+/// there.
 ///
-/// What holds a run up that the run cannot know, as that nobody polls its queue, stands in
-/// [`RunStatus::blocked`] too, as far as the engine says it.
+/// What blocks a run without the run knowing it, such as a queue that no worker polls, is in [`RunStatus::blocked`] too,
+/// as far as the engine reports it.
 pub trait RunClient: fmt::Debug + Send + Sync + 'static {
     /// Returns the engine's name, as in [`RunStatus::engine`]: `local`, `temporal`, `restate`.
     fn engine(&self) -> &'static str;
 
-    /// Returns where the runs are, as those who execute them name it: decisions are signed for one place.
+    /// Returns where the runs are, under the name that their workers use: decisions are signed for one place.
     fn place(&self) -> Place;
 
     /// Starts a run. It is executed when a worker takes it up; on the local engine, by the process that opens it.
     ///
-    /// An agent that is only named is looked up by that worker, once: whether there is one, nobody can say here. Until a
-    /// worker has it, the run's status says so in [`RunStatus::blocked`], and goes on being `running`.
+    /// The worker looks an agent up once if the request only names it; the client cannot know whether the agent exists. Until
+    /// a worker has the agent, the run's status stays `running`, and its [`RunStatus::blocked`] shows the cause.
     ///
     /// # Errors
     ///
@@ -58,25 +58,25 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
     /// [`RunClientError::TooLarge`].
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()>;
 
-    /// Returns what the run was started with, or `None` where the engine does not have it any more, or this build cannot
-    /// read it. It is there while the run is under way, in all its segments, and after its end for as long as the engine
-    /// keeps what is over. No worker is needed.
+    /// Returns the request that the run was started with, or `None` if the engine does not have it any more, or this build
+    /// cannot read it. The engine keeps it while the run is under way, in all its segments, and after the run's end for as
+    /// long as it keeps runs that are over. No worker is needed.
     ///
-    /// An agent that was only named may have been replaced by the definition that was found for it, with what the run
-    /// changes of it in the [origin](RunRequest::origin): [`RunRequest::is_same_start`] takes the two for the same.
+    /// An agent that was only named may have been replaced by the definition that was found for it, with the run's changes
+    /// of that definition in the [origin](RunRequest::origin): [`RunRequest::is_same_start`] treats the two as equal.
     ///
-    /// A request has what people wrote. No error of this method shows any of it.
+    /// A request contains texts that people wrote. No error of this method shows any of them.
     fn request<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunRequest>>;
 
-    /// Returns whether the run was started with this request, as [`RunRequest::is_same_start`] compares: whether a start
-    /// that was rejected with [`RunClientError::RunExists`] may attach to the run.
+    /// Returns whether the run was started with this request, as [`RunRequest::is_same_start`] compares. If so, a start that
+    /// was rejected with [`RunClientError::RunExists`] may attach to the run.
     ///
-    /// Where the engine does not have the run's [request](Self::request) any more, the agent, the tags and the text of the
-    /// prompt decide, as far as the status and the first event have them.
+    /// If the engine does not have the run's [request](Self::request) any more, the agent, the tags and the text of the
+    /// prompt are compared, as far as the status and the first event have them.
     ///
     /// # Errors
     ///
-    /// As [`request`](Self::request); where that has nothing, as [`events`](Self::events).
+    /// As [`request`](Self::request); if that returns `None`, as [`events`](Self::events).
     fn was_started_with<'a>(
         &'a self,
         run_id: &'a RunId,
@@ -90,7 +90,7 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
         })
     }
 
-    /// Returns where the run stands.
+    /// Returns the status of the run.
     ///
     /// # Errors
     ///
@@ -133,11 +133,11 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
         })
     }
 
-    /// Returns what was said and done in the run so far: what a compaction has taken out of the conversation too, and
-    /// results as the model read them. What is not there any more, [`Transcript::incomplete`] says; it is also bounded,
-    /// by the oldest results.
+    /// Returns what was said and done in the run so far. This includes what a compaction has removed from the conversation,
+    /// and results as the model read them. [`Transcript::incomplete`] names what is lost. The transcript is bounded: the
+    /// oldest results are left out first.
     ///
-    /// By default it has what the [events](Self::events) say.
+    /// By default it is made of the [events](Self::events) alone.
     ///
     /// # Errors
     ///
@@ -152,37 +152,37 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
     /// Returns the run's output, or `None` until it is over. No worker is needed.
     fn output<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunOutput>>;
 
-    /// Waits until the run is over, however long that takes and whatever it waits for, and returns its output. No
+    /// Waits until the run is over, however long that takes and whatever the run waits for, and returns its output. No
     /// worker is needed.
     ///
-    /// The wait fails when the engine goes away; it can be made again.
+    /// The wait fails if the engine becomes unreachable; it can be repeated.
     fn wait_for_end<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunOutput> {
         Box::pin(poll_for_end(self, run_id))
     }
 
-    /// Waits until the run is over or needs a person, and returns its output as far as it has one: that of a run
-    /// that waits has no exit reason, and its open tickets. A worker that is missing is waited for.
+    /// Waits until the run is over or needs a person, and returns its output as far as there is one: the output of a run
+    /// that waits has no exit reason, and the open tickets. A missing worker is no error: the method waits for one.
     ///
-    /// The wait is not bounded; callers put their own timeout around it. It fails when the engine goes away, and
-    /// can be made again.
+    /// The wait is not bounded; callers put their own timeout around it. It fails if the engine becomes unreachable, and
+    /// can be repeated.
     fn wait<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunOutput> {
         Box::pin(until_over_or_waiting(self, run_id))
     }
 
-    /// Returns a page of runs, the newest first. All pages together hold each run that was there when the first
-    /// was asked for.
+    /// Returns a page of runs, the newest first. All pages together contain each run that existed when the first page was
+    /// requested.
     ///
-    /// On Temporal a run stands where its newest segment began. On engines whose server does not know what a filter
-    /// asks for, a page has fewer runs than it may have: none at all, and still be not the last.
+    /// On Temporal a run is sorted by the beginning of its newest segment. On engines whose server cannot evaluate a filter,
+    /// a page may have fewer runs than its limit, or no run at all, without being the last.
     ///
     /// # Errors
     ///
     /// [`RunClientError::BadCursor`].
     fn list<'a>(&'a self, filter: &'a RunFilter, page: PageRequest) -> RunFuture<'a, RunPage>;
 
-    /// Returns open tickets, those of a run in the order in which they were opened: of this run, all on one page;
-    /// or of all runs, the newest run first, a page of runs at a time. Such a page can be without a ticket and not
-    /// the last.
+    /// Returns open tickets, those of one run in the order in which they were opened. With a run id these are the tickets of
+    /// that run, all on one page; without, those of all runs, the newest run first, one page of runs at a time. Such a page
+    /// can have no ticket without being the last.
     ///
     /// # Errors
     ///
@@ -201,15 +201,15 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
         })
     }
 
-    /// Decides about a ticket. Of several decisions about one ticket one counts.
+    /// Decides about a ticket. Of several decisions about one ticket, one counts.
     ///
-    /// The same decision made again, as by a caller that lost the answer, is accepted again or rejected as decided
-    /// already; either way it counts once.
+    /// If the same decision is made again, for example by a caller that lost the answer, it is accepted again or rejected as
+    /// already decided; either way it counts once.
     ///
     /// # Errors
     ///
     /// [`RunClientError::Rejected`] for an unknown, expired or decided ticket, a wrong digest, and a run that is
-    /// over: the run goes on waiting. [`RunClientError::NoWorker`], [`RunClientError::TooLarge`].
+    /// over: the decision changes nothing. [`RunClientError::NoWorker`], [`RunClientError::TooLarge`].
     fn decide<'a>(&'a self, run_id: &'a RunId, decision: &'a Decision) -> RunFuture<'a, ()>;
 
     /// Queues a message, which the run takes up between two turns.
@@ -220,24 +220,24 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
     /// [`RunClientError::TooLarge`].
     fn send<'a>(&'a self, run_id: &'a RunId, message: UserMessage) -> RunFuture<'a, ()>;
 
-    /// Sends any signal. Those that an agent run takes go the way of [`decide`](Self::decide),
+    /// Sends any signal. The signals that an agent run takes are sent as by [`decide`](Self::decide),
     /// [`send`](Self::send) and [`cancel`](Self::cancel).
     ///
     /// # Errors
     ///
-    /// As those, and [`RunClientError::BadSignal`] if the payload does not fit such a signal.
+    /// As those methods, and [`RunClientError::BadSignal`] if the payload does not fit such a signal.
     fn signal<'a>(&'a self, run_id: &'a RunId, name: &'a str, payload: Value) -> RunFuture<'a, ()>;
 
-    /// Cancels the run, and returns its phase at this moment: a run that is executed ends a moment later.
+    /// Cancels the run, and returns its phase at this moment: a run that a worker executes ends a moment later.
     ///
     /// # Errors
     ///
     /// As [`send`](Self::send).
     fn cancel<'a>(&'a self, run_id: &'a RunId, reason: Option<String>) -> RunFuture<'a, RunPhase>;
 
-    /// Has the run adopt the current definition of its agent before its next turn: the one that the worker has then. `by`
-    /// is who wishes it, for the record. What came of it the run's events say: [`RunEvent::Upgraded`], or
-    /// [`RunEvent::SignalIgnored`] with the reason for which it keeps the definition that it has.
+    /// Asks the run to adopt the current definition of its agent, as the worker has it, before the run's next turn. `by` is
+    /// who asks for it, for the record. The run's events show the result: [`RunEvent::Upgraded`], or
+    /// [`RunEvent::SignalIgnored`] with the reason why the run keeps its definition.
     ///
     /// [`RunEvent::Upgraded`]: neuron_types::RunEvent::Upgraded
     /// [`RunEvent::SignalIgnored`]: neuron_types::RunEvent::SignalIgnored
@@ -252,17 +252,16 @@ pub trait RunClient: fmt::Debug + Send + Sync + 'static {
         })
     }
 
-    /// Returns whether a process executes the run just now, or `None` on an engine, which sees to that itself.
+    /// Returns whether a process executes the run just now, or `None` on an engine, which assigns workers itself.
     fn is_executing<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<bool>>;
 
-    /// Returns how long to wait before the next look at a run, after this many looks in a row at which nothing was
-    /// new.
+    /// Returns how long to wait before the next look at a run, after this many successive looks that found nothing new.
     fn poll_interval(&self, quiet_looks: u32) -> Duration {
         POLL.saturating_mul(1 << quiet_looks.min(4)).min(IDLE_POLL)
     }
 }
 
-/// Whether what a run shows fits this request. A run that has not begun to be executed does not show its prompt.
+/// Returns whether what a run shows fits this request. A run that no worker has begun to execute does not show its prompt.
 async fn seems_started_with<C: RunClient + ?Sized>(
     client: &C,
     run_id: &RunId,
@@ -280,7 +279,7 @@ async fn seems_started_with<C: RunClient + ?Sized>(
     })
 }
 
-/// Looks again and again until the run has an output.
+/// Polls the run until it has an output.
 async fn poll_for_end<C: RunClient + ?Sized>(
     client: &C,
     run_id: &RunId,
@@ -295,7 +294,7 @@ async fn poll_for_end<C: RunClient + ?Sized>(
     }
 }
 
-/// Waits for the end, and looks beside it whether the run needs a person.
+/// Waits for the end, and meanwhile polls whether the run needs a person.
 async fn until_over_or_waiting<C: RunClient + ?Sized>(
     client: &C,
     run_id: &RunId,
@@ -319,13 +318,13 @@ async fn until_it_waits<C: RunClient + ?Sized>(
         tokio::time::sleep(client.poll_interval(quiet_looks)).await;
         match client.status(run_id).await {
             Ok(status) if status.state.waits_for_person() => return Ok(status.output(None)),
-            // The wait for the end has its output.
+            // The wait for the end returns the output.
             Ok(status) if status.state.is_final() => return pending().await,
             Ok(status) if last.as_ref() != Some(&status) => {
                 quiet_looks = 0;
                 last = Some(status);
             }
-            // A worker may come yet, and the wait for the end notices an engine that went away.
+            // A worker may still start, and the wait for the end notices an engine that became unreachable.
             Err(error) if !error.is_transient() => return Err(error),
             Ok(_) | Err(_) => quiet_looks = quiet_looks.saturating_add(1),
         }

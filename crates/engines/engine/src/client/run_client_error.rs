@@ -4,12 +4,12 @@ use neuron_types::{Refusal, RunId};
 
 use crate::BadSignal;
 
-/// The cause of an error: that of an engine, a connection or a database.
+/// The cause of an error: an error of an engine, a connection or a database.
 pub type Cause = Box<dyn Error + Send + Sync>;
 
-/// What can go wrong between a client and an engine, and what a run rejects: the same on every engine.
+/// An error between a client and an engine, or a rejection by a run: the same on every engine.
 ///
-/// It holds facts and no advice: what to do depends on the program that shows it.
+/// It has facts and no advice: what to do depends on the program that shows it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunClientError {
@@ -19,24 +19,24 @@ pub enum RunClientError {
         /// The id.
         run_id: RunId,
     },
-    /// There is a run of this id already.
+    /// There already is a run with this id.
     #[error("there is a run {run_id} already")]
     RunExists {
         /// The id.
         run_id: RunId,
     },
-    /// The run or the engine rejects what it is asked. The run goes on as before.
+    /// The run or the engine rejects the request. The run is not affected.
     #[error("{reason}")]
     Rejected {
         /// The reason, in one sentence.
         reason: String,
-        /// The reason, where it is one that every engine knows.
+        /// The reason, if it is one that every engine knows.
         refusal: Option<Refusal>,
     },
-    /// A signal that has a meaning of its own carries something else.
+    /// The payload of a signal with a known meaning does not fit that meaning.
     #[error(transparent)]
     BadSignal(#[from] BadSignal),
-    /// The engine takes nothing of this size.
+    /// The engine accepts nothing of this size.
     #[error("{what} has {bytes} bytes and {engine} takes {most}")]
     TooLarge {
         /// The engine.
@@ -48,7 +48,7 @@ pub enum RunClientError {
         /// The largest size.
         most: usize,
     },
-    /// The list of pages has no such place.
+    /// The list has no place for this cursor.
     #[error("the cursor is none of this list")]
     BadCursor,
     /// No worker answers for the run.
@@ -58,7 +58,7 @@ pub enum RunClientError {
         engine: &'static str,
         /// The run.
         run_id: RunId,
-        /// The engine keeps what was sent, and the next worker takes it up: it is not to be sent again.
+        /// The engine keeps what was sent, and the next worker takes it up. The caller does not have to send it again.
         is_kept: bool,
     },
     /// The engine does not answer.
@@ -66,12 +66,12 @@ pub enum RunClientError {
     Unreachable {
         /// The engine.
         engine: &'static str,
-        /// Where it was looked for.
+        /// The address that was used.
         address: String,
         /// The cause.
         source: Cause,
     },
-    /// The engine answers with an error, or with what cannot be read.
+    /// The engine answers with an error, or with a response that cannot be read.
     #[error("{engine} answered with an error")]
     Failed {
         /// The engine.
@@ -79,7 +79,7 @@ pub enum RunClientError {
         /// The cause.
         source: Cause,
     },
-    /// What the engine keeps its runs in cannot be used: it is damaged, full, or of another version.
+    /// The storage of the engine's runs cannot be used: it is damaged, full, or of another version.
     #[error("the storage of {engine} runs cannot be used")]
     Storage {
         /// The engine.
@@ -98,7 +98,7 @@ pub enum RunClientError {
 }
 
 impl RunClientError {
-    /// Returns the error of a rejection that has a sentence only.
+    /// Returns the error of a rejection that has only a sentence.
     #[must_use]
     pub fn rejected(reason: impl Into<String>) -> Self {
         Self::Rejected {
@@ -107,31 +107,31 @@ impl RunClientError {
         }
     }
 
-    /// Whether the engine has no such run.
+    /// Returns whether the engine has no such run.
     #[must_use]
     pub const fn is_unknown_run(&self) -> bool {
         matches!(self, Self::UnknownRun { .. })
     }
 
-    /// Whether there is a run of this id already.
+    /// Returns whether there already is a run with this id.
     #[must_use]
     pub const fn is_run_exists(&self) -> bool {
         matches!(self, Self::RunExists { .. })
     }
 
-    /// Whether the run has ended, and takes nothing more.
+    /// Returns whether the run has ended, and takes nothing more.
     #[must_use]
     pub const fn is_run_over(&self) -> bool {
         matches!(self.refusal(), Some(Refusal::RunOver { .. }))
     }
 
-    /// Whether the run or the engine rejects what it was asked, for whatever reason.
+    /// Returns whether the run or the engine rejects the request, for whatever reason.
     #[must_use]
     pub const fn is_rejected(&self) -> bool {
         matches!(self, Self::Rejected { .. } | Self::BadSignal(_))
     }
 
-    /// Returns why the run rejects what it was asked, where the reason is one that every engine knows.
+    /// Returns why the run rejects the request, if the reason is one that every engine knows.
     #[must_use]
     pub const fn refusal(&self) -> Option<&Refusal> {
         match self {
@@ -140,7 +140,7 @@ impl RunClientError {
         }
     }
 
-    /// Whether the same may work in a while, without anybody changing what is asked.
+    /// Returns whether the same request may succeed later without a change.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         matches!(
@@ -149,7 +149,7 @@ impl RunClientError {
         )
     }
 
-    /// Whether only a worker is missing.
+    /// Returns whether the only cause is a missing worker.
     #[must_use]
     pub const fn is_no_worker(&self) -> bool {
         matches!(self, Self::NoWorker { .. })

@@ -31,7 +31,7 @@ impl RunFilter {
         Self::default()
     }
 
-    /// Returns the filter that the runs pass which are not over.
+    /// Returns the filter that only runs pass that are not over.
     #[must_use]
     pub const fn open() -> Self {
         Self {
@@ -64,28 +64,28 @@ impl RunFilter {
         self
     }
 
-    /// Lets only runs with this label pass, and with those that it had to have before.
+    /// Lets only runs pass that have this label and all labels that were set before.
     #[must_use]
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.labels.insert(key.into(), value.into());
         self
     }
 
-    /// Returns whether anything is asked for but that a run is not over.
+    /// Returns whether the filter has any condition besides that a run is not over.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         let is_any = self.agent.is_none() && self.tenant.is_none() && self.owner.is_none();
         !is_any || !self.labels.is_empty()
     }
 
-    /// Returns whether a run passes that stands there.
+    /// Returns whether a run with this status passes.
     #[must_use]
     pub fn matches(&self, run: &RunStatus) -> bool {
         let is_of = |wanted: &Option<String>| wanted.as_ref().is_none_or(|name| *name == run.agent);
         !(self.is_open && run.state.is_final()) && is_of(&self.agent) && self.is_for(&run.tags())
     }
 
-    /// Returns whether a run passes as far as these tags decide it.
+    /// Returns whether a run with these tags passes, as far as tags decide it.
     #[must_use]
     pub fn is_for(&self, tags: &RunTags) -> bool {
         let is = |wanted: &Option<String>, tag: &Option<String>| wanted.is_none() || wanted == tag;

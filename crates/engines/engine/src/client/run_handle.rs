@@ -10,7 +10,7 @@ use super::{EventPage, OpenTicket, PageRequest, RunClient, RunClientError};
 
 /// One run of an engine. Cheap to clone.
 ///
-/// Making one asks the engine nothing: whether there is such a run, its methods say. They are those of
+/// Making one sends nothing to the engine: its methods fail if there is no such run. They are those of
 /// [`RunClient`], with the same contracts and errors.
 #[derive(Debug, Clone)]
 pub struct RunHandle {

@@ -6,11 +6,11 @@ use super::{Cursor, OpenTicket, RunPage};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TicketPage {
-    /// The tickets: all of each of these runs.
+    /// The tickets: all tickets of each of these runs.
     pub tickets: Vec<OpenTicket>,
     /// Where the next page begins; `None` if this is the last.
     pub next: Option<Cursor>,
-    /// Says in one sentence of which runs there are no tickets here, and why; `None` if the page is complete.
+    /// One sentence about the runs whose tickets are missing here, and why; `None` if the page is complete.
     pub incomplete: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a door keeps of a run beside the loop.
+//! The state of a run that a door keeps besides the loop's.
 
 mod run_clock;
 mod run_ledger;

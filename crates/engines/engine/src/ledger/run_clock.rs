@@ -1,23 +1,24 @@
-//! A run's clock and ids, where the engine has none that a replay may read.
+//! A run's clock and ids, for engines that have none which a replay may read.
 
 use chrono::{DateTime, Utc};
 use neuron_types::RunId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The time of what a run observed last, and how many ids it has made. It moves with what is journaled, so a replay
-/// finds the same.
+/// The time of the run's last observation, and how many ids the run has made. It changes only with what is journaled, so
+/// a replay finds the same values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunClock {
     now: DateTime<Utc>,
     uuids: u64,
-    /// Drawn at random for the run; its ids follow from its name alone where an older build began it.
+    /// Drawn at random for the run. Without a seed, as in runs that an older build began, the ids follow from the run's
+    /// name alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seed: Option<Uuid>,
 }
 
 impl RunClock {
-    /// A clock at this time, of a run that has made so many ids.
+    /// Returns a clock at this time, of a run that has made so many ids.
     #[must_use]
     pub const fn new(now: DateTime<Utc>, uuids: u64) -> Self {
         Self {
@@ -27,8 +28,8 @@ impl RunClock {
         }
     }
 
-    /// Sets what was drawn at random when the run began, and what its ids follow from. Default is that they follow from
-    /// the run's name, which another run may have.
+    /// Sets the seed of the run's ids, which was drawn at random when the run began. Default is that the ids follow from the
+    /// run's name, which another run may have.
     #[must_use]
     pub const fn with_seed(mut self, seed: Option<Uuid>) -> Self {
         self.seed = seed;
@@ -47,7 +48,7 @@ impl RunClock {
         self.uuids
     }
 
-    /// Moves on to this time, never back.
+    /// Moves the clock forward to this time, never back.
     pub fn advance(&mut self, to: DateTime<Utc>) {
         self.now = self.now.max(to);
     }

@@ -1,4 +1,4 @@
-//! What a run shows.
+//! What a run shows to clients and hooks.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Unobserved;
 
-/// Keeps what a run shows: its events, with their numbers, and the status that they lead to. And which of them its
-/// hooks have not been notified of.
+/// Keeps what a run shows: its numbered events, the status that they lead to, and the events that its hooks have not
+/// been notified of.
 ///
-/// It is the same on every door. Where and when the events and the status are written is the door's business: it takes
-/// the [events](Self::take_events) that it has written, or leaves them where they are read. Serialized, it has all
-/// but those, and but the steps that fail: it is carried on where none is in flight.
+/// It is the same for every door. Where and when the events and the status are written is up to the door: it takes
+/// the [events](Self::take_events) that it has written, or leaves them where they are read. The serialized form has
+/// everything except these events and the steps that fail: it is only carried over while no step is in flight.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunLedger {
     status: RunStatus,
@@ -22,19 +22,19 @@ pub struct RunLedger {
     unobserved: Unobserved,
     #[serde(skip)]
     events: Vec<RecordedEvent>,
-    /// Steps in flight that fail and are tried again.
+    /// Steps in flight that fail and are retried.
     #[serde(skip)]
     failing: BTreeMap<StepId, Blocked>,
 }
 
 impl RunLedger {
-    /// The ledger of a new run.
+    /// Returns the ledger of a new run.
     #[must_use]
     pub fn new(status: RunStatus) -> Self {
         Self::resumed(status, 0, Unobserved::default())
     }
 
-    /// The ledger of a run whose last event has the number `last` and led to this status.
+    /// Returns the ledger of a run whose last event has the number `last` and led to this status.
     #[must_use]
     pub const fn resumed(status: RunStatus, last: u64, unobserved: Unobserved) -> Self {
         Self {
@@ -46,9 +46,9 @@ impl RunLedger {
         }
     }
 
-    /// Records what happened.
+    /// Records an event.
     pub fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> RecordedEvent {
-        // It may have been started before this process was.
+        // The child may have been started before this process was.
         let child = match &event {
             RunEvent::ChildEnded { run_id, .. } => {
                 let mut children = self.status.children.iter();
@@ -67,7 +67,7 @@ impl RunLedger {
         recorded
     }
 
-    /// Takes in how the run ended. A workflow that emits no end has one all the same. Returns whether that is news.
+    /// Records how the run ended. The end is recorded even if the workflow emits none. Returns whether that is news.
     pub fn end(&mut self, output: &RunOutput) -> bool {
         let is_news = output.state.is_final() && !self.status.state.is_final();
         if is_news {
@@ -80,14 +80,14 @@ impl RunLedger {
         is_news
     }
 
-    /// Takes in that a step fails and is tried again. The status shows it until the step is [over](Self::step_over),
-    /// where no ticket is in the way: the step that fails longest.
+    /// Records that a step fails and is retried. The status shows the step until it is [over](Self::step_over), unless a
+    /// ticket is open. Of several such steps it shows the one that has failed longest.
     pub fn step_failing(&mut self, step: StepId, blocked: Blocked) {
         self.failing.insert(step, blocked);
         self.show_failing();
     }
 
-    /// Takes in that a step came to its end or was given up. Returns whether it failed until then.
+    /// Records that a step ended or was given up. Returns whether it failed until then.
     pub fn step_over(&mut self, step: StepId) -> bool {
         let did_fail = self.failing.remove(&step).is_some();
         if did_fail {
@@ -110,7 +110,7 @@ impl RunLedger {
         }
     }
 
-    /// Takes in that no worker has the run's agent, until something happens. Returns whether that is news.
+    /// Records that no worker has the run's agent, until the next event. Returns whether that is news.
     pub fn block(&mut self, detail: String, at: DateTime<Utc>) -> bool {
         let before = self.status.blocked.take();
         let before = before.filter(|before| before.kind == BlockedKind::NoWorker);
@@ -120,25 +120,25 @@ impl RunLedger {
         is_news
     }
 
-    /// Returns where the run stands.
+    /// Returns the status of the run.
     #[must_use]
     pub const fn status(&self) -> &RunStatus {
         &self.status
     }
 
-    /// Returns the number of the last event; 0 if there was none.
+    /// Returns the number of the last event; 0 if there is no event.
     #[must_use]
     pub const fn last(&self) -> u64 {
         self.last
     }
 
-    /// Returns the events that were recorded here and that nobody has taken.
+    /// Returns the events that were recorded here and that were not taken.
     #[must_use]
     pub fn events(&self) -> &[RecordedEvent] {
         &self.events
     }
 
-    /// Returns those of them behind number `after`.
+    /// Returns the events of [`events`](Self::events) behind number `after`.
     #[must_use]
     pub fn events_after(&self, after: u64) -> &[RecordedEvent] {
         let known = self.events.partition_point(|event| event.seq <= after);
@@ -151,18 +151,18 @@ impl RunLedger {
         std::mem::take(&mut self.events)
     }
 
-    /// Puts back events that were taken and not written, before those that came since.
+    /// Puts back events that were taken and not written, before those that were recorded since.
     pub fn put_back_events(&mut self, taken: Vec<RecordedEvent>) {
         self.events.splice(..0, taken);
     }
 
-    /// Returns what the hooks have not been notified of.
+    /// Returns the events that the hooks have not been notified of.
     #[must_use]
     pub const fn unobserved(&self) -> &Unobserved {
         &self.unobserved
     }
 
-    /// As [`unobserved`](Self::unobserved), to take it: whoever does has the hooks notified.
+    /// Returns the same as [`unobserved`](Self::unobserved), to take from it: the caller then has to notify the hooks.
     pub const fn unobserved_mut(&mut self) -> &mut Unobserved {
         &mut self.unobserved
     }

@@ -1,4 +1,4 @@
-//! What hooks, traces and metrics are to be notified of.
+//! The events that hooks, traces and metrics are to be notified of.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunEvent, RunId, RunNotice, RunTags, Ticket, TokenUsage};
 use serde::{Deserialize, Serialize};
 
-/// The events of a run that those who watch it have not been notified of: those that are theirs, without what nobody is
-/// notified of, so that keeping them costs next to nothing.
+/// The events of a run that its hooks, traces and metrics have not been notified of. Events that none of them observes
+/// are not kept, so that keeping the others costs next to nothing.
 ///
-/// What ends is told with how long it took, where it began in this segment of the run.
+/// The notice of an end has the duration, if the beginning was in this segment of the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unobserved {
@@ -29,7 +29,7 @@ struct Beginning {
     turn: Option<u32>,
 }
 
-/// What begins with one event and ends with another.
+/// A span of time: it begins with one event and ends with another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Began {
     Run,
@@ -39,12 +39,12 @@ enum Began {
 }
 
 impl Unobserved {
-    /// Takes up an event that happened then, if it is one of theirs.
+    /// Adds an event that happened at this time, if it is one that hooks observe.
     pub fn push(&mut self, event: &RunEvent, at: DateTime<Utc>) {
         self.push_of(event, at, None);
     }
 
-    /// The same, of what is known to be this agent's, where it did not begin in this segment of the run.
+    /// As [`push`](Self::push), for an event of this agent's, if its beginning was not in this segment of the run.
     pub(crate) fn push_of(&mut self, event: &RunEvent, at: DateTime<Utc>, of: Option<String>) {
         if let Some(agent) = acts(event) {
             self.agent = Some(agent.clone());
@@ -70,7 +70,7 @@ impl Unobserved {
         self.notices.extend(told);
     }
 
-    /// The tickets that are open when the run ends close with it: nobody can decide them any more.
+    /// Closes the tickets that are open when the run ends: no decision about them can arrive any more.
     fn close_tickets(&mut self, at: DateTime<Utc>) {
         for (began, since) in std::mem::take(&mut self.began) {
             let Began::Ticket(ticket) = began else {
@@ -86,19 +86,19 @@ impl Unobserved {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.notices.is_empty()
     }
 
-    /// Takes them all, in their order.
+    /// Takes all events, in their order.
     #[must_use]
     pub fn take(&mut self) -> Vec<RunNotice> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Puts back what was taken for a step that is not made, before what came since.
+    /// Puts back events that were taken for a step that is not made, before those that came since.
     pub fn put_back(&mut self, taken: Vec<RunNotice>) {
         self.notices.splice(..0, taken);
     }
@@ -146,7 +146,7 @@ fn ends(event: &RunEvent) -> Option<Began> {
     })
 }
 
-/// The event as it is told.
+/// Returns the event as hooks are notified of it.
 fn told_of(event: &RunEvent) -> Option<RunEvent> {
     match event {
         RunEvent::RunStarted { agent, .. } => Some(RunEvent::RunStarted {

@@ -2,24 +2,24 @@
 
 use super::SegmentSize;
 
-/// A part of an engine's limit, in percent: from here on nothing but the end of a segment is added to it.
+/// The part of an engine's limit, in percent, from which on a segment gets nothing but its end.
 const FULL: u64 = 80;
 
-/// How many times as much a segment has as it began with, at least, before it ends.
+/// The factor by which a segment has to grow, at least, before it ends.
 const GROWTH: u64 = 3;
 
-/// Watches how a segment grows, and says when it is to end: before it has more than is wanted, as far as the steps
-/// so far tell, and at the latest when it has four fifths of what its engine takes.
+/// Watches how a segment grows, and decides when it is to end: before it has more than is wanted, as far as the steps so
+/// far allow a forecast, and at the latest when it has reached four fifths of its engine's limit.
 ///
-/// It is pure: after the same calls it says the same.
+/// It is pure: after the same calls it returns the same.
 #[derive(Debug, Clone)]
 pub struct Pace {
     wanted: SegmentSize,
     limit: SegmentSize,
-    /// What the segment began with.
+    /// The size with which the segment began.
     first: SegmentSize,
     now: SegmentSize,
-    /// The most that was added between two looks.
+    /// The largest growth between two looks.
     widest: SegmentSize,
     declined: Option<Declined>,
 }
@@ -32,14 +32,14 @@ struct Declined {
 }
 
 impl Default for Pace {
-    /// Never ends a segment.
+    /// Returns a pace that never ends a segment.
     fn default() -> Self {
         Self::new(SegmentSize::UNBOUNDED, SegmentSize::UNBOUNDED)
     }
 }
 
 impl Pace {
-    /// A pace for a segment that is to have no more than `wanted`, on an engine that takes `limit`.
+    /// Returns the pace of a segment that is to have no more than `wanted`, on an engine whose limit is `limit`.
     #[must_use]
     pub const fn new(wanted: SegmentSize, limit: SegmentSize) -> Self {
         let nothing = SegmentSize::new(0, 0);
@@ -53,21 +53,21 @@ impl Pace {
         }
     }
 
-    /// The segment begins with so much.
+    /// Records the size with which the segment begins.
     pub const fn begin(&mut self, first: SegmentSize) {
         self.first = first;
         self.now = first;
     }
 
-    /// Between two steps the segment has so much.
+    /// Records the size of the segment between two steps.
     pub fn look(&mut self, now: SegmentSize) {
         self.widest = self.widest.max(now.since(self.now));
         self.now = now;
     }
 
-    /// Whether another step like the widest so far, and `closing` at the segment's end, would make it larger than is
-    /// wanted. A segment that began with many bytes gets three times as many, so that a large state is not carried
-    /// at every step.
+    /// Returns whether another step like the largest so far, and `closing` at the segment's end, would make the segment
+    /// larger than is wanted. A segment that began large may grow to three times its first size, so that a large state is
+    /// not carried over at every step.
     #[must_use]
     pub fn is_due(&self, closing: SegmentSize) -> bool {
         let least = SegmentSize::new(0, self.first.bytes.saturating_mul(GROWTH));
@@ -75,20 +75,20 @@ impl Pace {
         end.reaches(self.wanted.max(least))
     }
 
-    /// Whether a segment of this size has four fifths of what its engine takes.
+    /// Returns whether a segment of this size has reached four fifths of its engine's limit.
     #[must_use]
     pub fn is_full(&self, size: SegmentSize) -> bool {
         size.reaches(self.limit.percent(FULL))
     }
 
-    /// The run's state is too large to be carried, `state` bytes as far as that is known without looking.
+    /// Records that the run's state is too large to be carried over: `state` bytes, as far as that is known without looking.
     pub const fn decline(&mut self, state: u64) {
         let at = self.now;
         self.declined = Some(Declined { state, at });
     }
 
-    /// Whether it need not be tried to carry a state of so many bytes. One that was too large is tried again when it
-    /// has become smaller, or when the segment has become twice as large.
+    /// Returns whether carrying over a state of this size need not be tried. A state that was too large is tried again when
+    /// it has become smaller, or when the segment has become twice as large.
     #[must_use]
     pub fn is_declined(&self, state: u64) -> bool {
         self.declined.is_some_and(|declined| {
@@ -111,7 +111,7 @@ mod tests {
         Pace::new(size(100, 1_000), size(1_000, 10_000))
     }
 
-    /// Whether the segment is due at each of these sizes.
+    /// Returns whether the segment is due at each of these sizes.
     fn due(mut pace: Pace, closing: SegmentSize, sizes: &[SegmentSize]) -> Vec<bool> {
         let looks = sizes.iter().map(|now| {
             pace.look(*now);

@@ -1,10 +1,10 @@
-//! How much a segment holds.
+//! The size of a segment.
 
 use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
-/// How much stands in one segment of a run, or in a part of it.
+/// The size of a segment of a run, or of a part of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentSize {
     /// Events of its history, or whatever else its engine counts.
@@ -14,7 +14,7 @@ pub struct SegmentSize {
 }
 
 impl SegmentSize {
-    /// More than any segment has.
+    /// A size larger than any segment.
     pub const UNBOUNDED: Self = Self::new(u64::MAX, u64::MAX);
 
     /// Returns the size of so many entries and bytes.
@@ -23,13 +23,13 @@ impl SegmentSize {
         Self { entries, bytes }
     }
 
-    /// Whether it has as much as `limit` in entries or in bytes.
+    /// Returns whether this size is at least `limit` in entries or in bytes.
     #[must_use]
     pub const fn reaches(self, limit: Self) -> bool {
         self.entries >= limit.entries || self.bytes >= limit.bytes
     }
 
-    /// Returns what it has more than `before`.
+    /// Returns how much larger this size is than `before`.
     #[must_use]
     pub const fn since(self, before: Self) -> Self {
         Self::new(
@@ -38,13 +38,13 @@ impl SegmentSize {
         )
     }
 
-    /// Returns the larger of both, in entries and in bytes.
+    /// Returns the larger value of both sizes, in entries and in bytes.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self::new(self.entries.max(other.entries), self.bytes.max(other.bytes))
     }
 
-    /// Returns so many percent of it.
+    /// Returns this percentage of the size.
     #[must_use]
     pub const fn percent(self, part: u64) -> Self {
         const fn of(whole: u64, part: u64) -> u64 {

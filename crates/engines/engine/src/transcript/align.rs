@@ -1,4 +1,4 @@
-//! What is left of a run's older turns in the conversation of a later one.
+//! Recovers what a later conversation still has of a run's older turns.
 
 use std::collections::{BTreeSet, btree_map::Entry};
 
@@ -6,7 +6,7 @@ use neuron_types::{ContentBlock, Message, RecordedEvent, Role, RunEvent, StopRea
 
 use super::known_steps::{KnownResult, KnownSteps};
 
-/// A turn, as its events have it.
+/// A turn, as its events describe it.
 struct Turn<'a> {
     number: u32,
     text: &'a str,
@@ -14,10 +14,11 @@ struct Turn<'a> {
     calls: BTreeSet<&'a str>,
 }
 
-/// Takes in from a conversation what it has of turns whose steps are not known. `events` are those before it.
+/// Recovers turns whose steps are not known from a conversation that still has them. `events` are those before the
+/// conversation.
 ///
-/// Its newest answer is that of the newest turn that was taken into the conversation, and so on backwards, up to where
-/// they differ: what is older was compacted.
+/// The conversation's newest answer is that of the newest turn that became part of it, and so on backwards, until the two
+/// differ: what is older was compacted.
 pub(super) fn recover(steps: &mut KnownSteps, events: &[RecordedEvent], conversation: &[Message]) {
     let turns = turns(events);
     let mut older = turns.iter().rev();
@@ -55,7 +56,7 @@ pub(super) fn recover(steps: &mut KnownSteps, events: &[RecordedEvent], conversa
     }
 }
 
-/// The turns whose answers were taken into the conversation.
+/// Returns the turns whose answers became part of the conversation.
 fn turns(events: &[RecordedEvent]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for recorded in events {

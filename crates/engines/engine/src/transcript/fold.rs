@@ -1,4 +1,4 @@
-//! The transcript: events in their order, with what the steps came to.
+//! The transcript: events in their order, with the results of the steps.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{
     known_steps::{KnownResult, KnownSteps},
 };
 
-/// How many bytes of results of tool calls a transcript has. Those of the newest calls stay.
+/// The most bytes of tool results in a transcript. The results of the newest calls stay.
 const MOST_RESULTS: usize = 16 * 1024 * 1024;
 
 impl KnownSteps {
@@ -21,7 +21,7 @@ impl KnownSteps {
     #[must_use]
     pub fn into_transcript(mut self, run_id: RunId, events: &[RecordedEvent]) -> Transcript {
         let mut conversations = std::mem::take(&mut self.conversations);
-        // The newest has the most of what is left.
+        // The newest conversation has the most of what is left.
         conversations.sort_by_key(|(behind, _)| std::cmp::Reverse(*behind));
         for (behind, conversation) in &conversations {
             let known = events.partition_point(|event| event.seq <= *behind);
@@ -68,7 +68,7 @@ fn transcript(steps: &KnownSteps, run_id: RunId, events: &[RecordedEvent]) -> Tr
     }
 }
 
-/// Turns in words; `None` for none.
+/// Names turns in words; `None` if there are no turns.
 fn named(turns: &BTreeSet<u32>) -> Option<String> {
     let (first, last) = (turns.first()?, turns.last()?);
     Some(match turns.len() {
@@ -77,7 +77,7 @@ fn named(turns: &BTreeSet<u32>) -> Option<String> {
     })
 }
 
-/// Leaves out the oldest results where there are too many bytes of them, and says so.
+/// Leaves out the oldest results if all results together are too large, and returns a sentence about it.
 fn bounded(entries: &mut [TranscriptEntry]) -> Option<String> {
     let mut bytes = 0_usize;
     let mut left_out = BTreeSet::new();
@@ -99,7 +99,7 @@ fn bounded(entries: &mut [TranscriptEntry]) -> Option<String> {
     ))
 }
 
-/// The bytes of a result, about.
+/// Returns the approximate size of a result.
 fn bytes_of(content: &[ContentItem]) -> usize {
     let items = content.iter().map(|item| match item {
         ContentItem::Text(text) => text.len(),
@@ -114,17 +114,17 @@ struct Fold<'a> {
     turn: u32,
     /// The calls of the turn.
     calls: Vec<Call>,
-    /// The turns of which something is missing.
+    /// The turns that lack something.
     lacking: BTreeSet<u32>,
 }
 
 /// A call of the turn.
 struct Call {
     id: String,
-    /// Its place in the turn, counted from 1; 0 where the answer that asked for it is not known.
+    /// Its place in the turn, counted from 1; 0 if the answer that asked for it is not known.
     position: u32,
     args: Value,
-    /// What a person changed the arguments to.
+    /// The arguments as a person changed them.
     changed: Option<Value>,
     is_answered: bool,
 }
@@ -168,7 +168,7 @@ impl Fold<'_> {
         }
     }
 
-    /// What the model answered, block by block.
+    /// Returns the model's answer, block by block.
     fn answer(&mut self, turn: u32, text: Option<&str>) -> Vec<TranscriptItem> {
         let steps = self.steps;
         let Some(content) = steps.answers.get(&turn) else {
@@ -206,7 +206,7 @@ impl Fold<'_> {
         items
     }
 
-    /// A call that is made. It is known already, but for where the answer is missing.
+    /// Records a call that is made. The call is known already, unless the answer that asked for it is missing.
     fn called(&mut self, id: &str, tool: &str, args: &Value) -> Option<TranscriptItem> {
         if let Some(call) = self.open_call(id) {
             if call.args != *args || call.changed.is_some() {
@@ -224,7 +224,7 @@ impl Fold<'_> {
         Some(tool_call(id, tool, args))
     }
 
-    /// What the model reads of a call.
+    /// Returns the result of a call as the model reads it.
     fn result(&mut self, turn: u32, id: &str, reason: Option<&str>) -> Option<Vec<ContentItem>> {
         let (mut position, mut note) = (0, None);
         if let Some(call) = self.open_call(id) {
@@ -257,7 +257,7 @@ impl Fold<'_> {
     }
 }
 
-/// What a run takes from people and workflows, and how it ends. `None` of what happens between all that.
+/// Returns the item for an event that comes from people or workflows, or that ends the run; `None` for all other events.
 fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
     Some(match event {
         RunEvent::RunStarted { prompt, .. } => TranscriptItem::Prompt {

@@ -1,4 +1,4 @@
-//! What the steps of a run came to.
+//! The results of a run's steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,23 +8,23 @@ use neuron_types::{
 };
 use serde::Deserialize;
 
-/// What the steps of a run came to, as far as its engine has them: all that the run's events do not say of what was
-/// said and done.
+/// The results of a run's steps, as far as its engine has them: the part of what was said and done that the run's events
+/// do not have.
 ///
-/// Turns are counted through the whole run, so that a turn and a position in it name a step, whichever of the agents
-/// that take turns made it.
+/// Turns are counted through the whole run, so a turn and a position in it identify a step, whichever of the agents that
+/// take turns made it.
 #[derive(Debug, Default)]
 pub struct KnownSteps {
     pub(super) answers: BTreeMap<u32, Vec<ContentBlock>>,
     pub(super) results: BTreeMap<(u32, u32), KnownResult>,
     /// Conversations with which segments began, each with the number of the last event before it.
     pub(super) conversations: Vec<(u64, Conversation)>,
-    /// The turns of which nothing is left but what the conversation of a later segment has.
+    /// The turns that are only known from the conversation of a later segment.
     pub(super) recovered: BTreeSet<u32>,
     pub(super) missing: Vec<String>,
 }
 
-/// What a segment begins with, as far as a transcript needs it: a part of a [`RunState`], in JSON too.
+/// The state with which a segment begins, as far as a transcript needs it: a part of a [`RunState`], in JSON too.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SegmentBegin {
     /// The newest turn.
@@ -45,7 +45,7 @@ impl From<RunState> for SegmentBegin {
     }
 }
 
-/// What the model read of a tool call.
+/// The result of a tool call as the model read it.
 #[derive(Debug)]
 pub(super) enum KnownResult {
     /// The step's own result.
@@ -55,8 +55,8 @@ pub(super) enum KnownResult {
 }
 
 impl KnownSteps {
-    /// Takes in what a step came to: its last attempt, if several came to something. Only what a model answered and what a
-    /// tool was called for is part of a transcript.
+    /// Records the result of a step; if several attempts have one, that of the last attempt. Only model answers and tool
+    /// results are part of a transcript.
     pub fn ended(&mut self, step: StepId, result: Result<Outcome, StepFailure>) {
         match result {
             Ok(Outcome::Model(answer)) => self.model(step, &answer),
@@ -68,7 +68,7 @@ impl KnownSteps {
         }
     }
 
-    /// Takes in a model's answer. That of a context strategy's call is no part of the conversation.
+    /// Records a model's answer. The answer to a context strategy's call is not part of the conversation.
     pub fn model(&mut self, step: StepId, answer: &CompletionResponse) {
         if step.position == 0 {
             let content = answer.message.content.clone();
@@ -76,13 +76,13 @@ impl KnownSteps {
         }
     }
 
-    /// Takes in what a tool call came to: its last attempt, if several came to something.
+    /// Records the result of a tool call; if several attempts have one, that of the last attempt.
     pub fn tool(&mut self, step: StepId, result: Result<ToolOutput, StepFailure>) {
         let result = KnownResult::Step(result);
         self.results.insert((step.turn, step.position), result);
     }
 
-    /// Takes in what a segment began with, behind so many events. Where the steps before it are gone, its conversation
+    /// Records the state with which a segment began, after so many events. If the steps before it are lost, its conversation
     /// has what is left of them.
     pub fn segment(&mut self, events: u64, begin: SegmentBegin) {
         let SegmentBegin {
@@ -100,7 +100,7 @@ impl KnownSteps {
         self.conversations.push((events, conversation));
     }
 
-    /// Takes in what is known of an earlier part of the run. What is known already stays.
+    /// Adds what is known of an earlier part of the run. What is already known stays.
     pub fn extend_older(&mut self, older: Self) {
         for (turn, answer) in older.answers {
             self.answers.entry(turn).or_insert(answer);
@@ -112,7 +112,7 @@ impl KnownSteps {
         self.missing.extend(older.missing);
     }
 
-    /// Notes in a sentence's part what the engine does not have, and why.
+    /// Notes what the engine does not have, and why, as a part of a sentence.
     pub fn lacks(&mut self, what: impl Into<String>) {
         self.missing.push(what.into());
     }

@@ -21,7 +21,7 @@ fn a_decision_without_its_verdict_is_what_people_send() {
     let decision = body.with_verdict(Verdict::Approve);
     assert_eq!(json!(decision)["at"], whole["at"]);
     assert_eq!(json!(DecisionBody::from(decision)), whole);
-    // As clients said it before: it is for this call, and for no more.
+    // The format of earlier clients: it is for this call, and for no other.
     for (flag, always) in [(true, Some(Always::Call)), (false, None)] {
         let mut old = sent.clone();
         old["remember"] = flag.into();

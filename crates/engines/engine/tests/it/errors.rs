@@ -30,7 +30,7 @@ fn an_error_says_what_kind_it_is() {
         source: serde_json::from_str::<bool>("1").unwrap_err(),
     });
     assert!(misfit.is_rejected() && misfit.source().is_some());
-    // What the engine keeps is not to be sent again.
+    // A caller does not send again what the engine keeps.
     assert!(no_worker(false).is_transient() && !no_worker(true).is_transient());
     assert!(no_worker(true).is_no_worker());
     let away = RunClientError::Unreachable {

@@ -1,4 +1,4 @@
-//! A client of one run that goes through states as the test says.
+//! A client of one run that goes through the states that the test sets.
 
 use std::sync::{
     Mutex,
@@ -15,7 +15,7 @@ use neuron_types::{
 };
 use serde_json::Value;
 
-/// What one look at the run answers.
+/// The answer to one look at the run.
 pub(crate) type Look = Result<RunPhase, fn() -> RunClientError>;
 
 /// A run whose looks are answered one after another; the last stays.

@@ -1,4 +1,4 @@
-//! What is the same on every engine, without one.
+//! What is the same on every engine, tested without an engine.
 
 #![allow(
     clippy::unwrap_used,

@@ -259,7 +259,7 @@ fn a_later_segment_s_conversation_has_what_is_left_of_earlier_steps() {
         "{incomplete}"
     );
 
-    // What was summarised is gone, and what is behind it is not taken for it.
+    // What was summarised is lost, and what follows it is not mistaken for it.
     let mut steps = KnownSteps::default();
     let summarised = vec![
         Message::user("Go."),
