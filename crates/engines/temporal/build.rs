@@ -1,4 +1,4 @@
-//! Keeps the description of Temporal's messages, by which exported histories are read.
+//! Keeps the description of Temporal's messages, with which exported histories are read.
 
 use std::{env, error::Error, fs, path::PathBuf};
 

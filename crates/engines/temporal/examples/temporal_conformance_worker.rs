@@ -1,6 +1,6 @@
-//! The worker that the tests of conformance start as a process of its own, and kill.
+//! The worker that the conformance tests start as a separate process, and kill.
 //!
-//! What it needs comes in variables, all of which the tests set.
+//! Its settings come in environment variables. The tests set all of them.
 
 use std::{error::Error, time::Duration};
 
@@ -11,10 +11,10 @@ use neuron_testing::{
 };
 use neuron_types::{DurableError, RunOutput, RunStart};
 
-/// How soon a call hears that it is cancelled.
+/// The heartbeat interval: a call learns of its cancellation within this time.
 const BEAT: Duration = Duration::from_secs(1); // Only so that it does not take long.
 
-/// How soon it is noticed that this worker was killed.
+/// The heartbeat timeout: within this time the server notices that this worker was killed.
 const SILENCE: Duration = Duration::from_secs(10); // Ten beats of a worker that lives.
 
 struct Agent;

@@ -15,10 +15,10 @@ use crate::{
     workflow::agent_workflow::AgentWorkflow,
 };
 
-/// What every history begins with.
+/// The first event of every history.
 const START: EventType = EventType::WorkflowExecutionStarted;
 
-/// Replays recorded histories: does this build still make the decisions that they hold?
+/// Replays recorded histories, to check whether this build makes the same decisions.
 pub struct Replay {
     replayer: WorkflowReplayer,
 }
@@ -30,23 +30,23 @@ pub enum ReplayError {
     /// The file cannot be read.
     #[error("the history cannot be read: check the path")]
     File(#[from] io::Error),
-    /// The file holds something else.
+    /// The file is not a history.
     #[error("this is no history: export one with `temporal workflow show --output json`")]
     NoHistory(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// This build makes other decisions than the history holds, or the history is incomplete.
+    /// This build makes other decisions than the history has, or the history is incomplete.
     #[error("the history does not replay: {0}")]
     Differs(#[source] Box<WorkflowReplayError>),
 }
 
 impl Replay {
-    /// A replay of histories of this workflow.
+    /// Returns a replay of histories of this workflow.
     ///
     /// # Errors
     ///
-    /// If the SDK refuses the workflow.
+    /// If the SDK rejects the workflow.
     pub fn new<W: AgentWorkflow>() -> Result<Self, WorkflowReplayError> {
         let mut options = WorkflowReplayerOptions::new().build();
-        // Refused only where there is one of this name, and there is none.
+        // The SDK only rejects a second workflow of the same name, and this is the first.
         drop(
             options.register_workflow_with_factory::<AgentHost<W>, _>(|| {
                 AgentHost::new(Hosting::default())
@@ -71,7 +71,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// If the JSON is no history, or if this build makes other decisions than it holds.
+    /// If the JSON is not a history, or if this build makes other decisions than the history has.
     pub async fn json(&self, json: &[u8]) -> Result<(), ReplayError> {
         let history =
             history_json::from_json(json).map_err(|error| ReplayError::NoHistory(error.into()))?;
@@ -84,7 +84,7 @@ impl Replay {
         self.replay(WorkflowHistory::from(history)).await
     }
 
-    /// Boxed, so that the SDK's worker is compiled here once, and not in every program that replays.
+    /// Replays a history. Boxed, so that the SDK's worker is compiled here once, and not in every program that replays.
     fn replay(&self, history: WorkflowHistory) -> LocalBoxFuture<'_, Result<(), ReplayError>> {
         Box::pin(async move {
             let replayed = self.replayer.replay_workflow(history).await;

@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// What a worker makes the calls of its runs with.
+/// The executors and caches with which a worker makes the calls of its runs.
 pub(crate) struct AgentActivities {
     pub(crate) executors: Executors,
     pub(crate) memory: Memory,
@@ -38,7 +38,7 @@ pub(crate) struct AgentActivities {
 
 #[activities]
 impl AgentActivities {
-    /// Ends in a worker that has what a step needs. One that lacks it leaves it to another.
+    /// Ends in a worker that has what a step needs. A worker that lacks it leaves the activity to another.
     #[activity(name = SEEK)]
     pub(crate) async fn seek(
         self: Arc<Self>,
@@ -73,8 +73,8 @@ impl AgentActivities {
             .map(|(response, life)| response.with_spent_before(life.spent()))
     }
 
-    /// Calls the model beside the run; `None`, without a call, if the conversation is not all here: a part of it
-    /// may not be in the history yet.
+    /// Calls the model beside the run. Returns `None`, without a call, if the conversation is not complete here: a part
+    /// of it may not be in the history yet.
     #[activity(name = MODEL_BESIDE)]
     pub(crate) async fn model_beside(
         self: Arc<Self>,
@@ -90,11 +90,11 @@ impl AgentActivities {
                 async |executor, scope| self.call_model(&ctx, executor, &scope, &step).await,
             )
             .await
-            // It makes one attempt.
+            // The activity makes one attempt.
             .map(|(response, _)| response)
     }
 
-    /// Takes in a part of a conversation that is too large for one input.
+    /// Adds a part of a conversation that is too large for one input.
     #[activity(name = PART)]
     pub(crate) async fn part(
         self: Arc<Self>,
@@ -118,14 +118,14 @@ impl AgentActivities {
             .map(|((), _)| ())
     }
 
-    /// Does all but the calls of the conversation's model.
+    /// Makes every step except the calls of the conversation's model.
     #[activity(name = PERFORM)]
     pub(crate) async fn perform(
         self: Arc<Self>,
         ctx: ActivityContext,
         step: EffectStep,
     ) -> Result<Outcome, ActivityError> {
-        // Whoever is notified of a step is notified once.
+        // The hooks are notified of a step once, by its first attempt.
         let (agent, step_agent) = (&step.terms.agent, step.terms.step_agent.as_deref());
         let executor = self.executors.of_step(agent, step_agent, &step.effect);
         self.attempts
@@ -149,7 +149,7 @@ impl AgentActivities {
             .map(|(outcome, life)| outcome.with_spent_before(life.spent()))
     }
 
-    /// Notifies the hooks of how the run ended. It is over: none of them can end it any more.
+    /// Notifies the hooks of how the run ended. The run is over: no hook can end it any more.
     #[activity(name = OBSERVE)]
     pub(crate) async fn observe(
         self: Arc<Self>,
@@ -166,7 +166,7 @@ impl AgentActivities {
 }
 
 impl AgentActivities {
-    /// `None` if the conversation is not the one that the run states.
+    /// Calls the model. Returns `None` if the conversation here differs from the one that the run states.
     async fn call_model(
         &self,
         ctx: &ActivityContext,
@@ -192,7 +192,7 @@ impl AgentActivities {
         result.map(Some)
     }
 
-    /// The conversation of this call: remembered, or read from the run's history.
+    /// Returns the conversation of this call: from memory, or read from the run's history.
     async fn transcript(
         &self,
         ctx: &ActivityContext,
@@ -210,7 +210,7 @@ impl AgentActivities {
             .map_err(|error| unwritable(&error))?;
         let mut found = match is_applied {
             true => known.stated(delta).then_some(known),
-            // Another worker had the run since, and this one knows from where to read.
+            // Another worker has had the run since. This worker knows where to continue reading.
             false => transcript_since(ctx, known, delta).await?,
         };
         if found.is_none() {
@@ -222,7 +222,7 @@ impl AgentActivities {
         Ok(found)
     }
 
-    /// Keeps the conversation. The results that it took in need not be kept beside it.
+    /// Remembers the conversation. The results that became part of it need not be remembered separately.
     fn remember(&self, run: String, transcript: Transcript, delta: &Delta) {
         for named in delta.names() {
             self.memory.forget_result(&run, &named.step);
@@ -235,7 +235,7 @@ fn run_of(ctx: &ActivityContext) -> String {
     ctx.info().workflow_run_id.clone().unwrap_or_default()
 }
 
-/// Retryable: the run may state what only a worker of another build reads.
+/// Returns a retryable failure: the run may state something that only a worker of another build can read.
 fn another() -> StepFailure {
     StepFailure::new(
         FailureKind::Unavailable,

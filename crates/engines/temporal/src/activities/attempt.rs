@@ -24,31 +24,31 @@ use crate::wire::{
     heartbeat::Beat,
 };
 
-/// However short its timeout is, a step has no more heartbeats than this.
+/// The shortest heartbeat interval, however short a step's timeout is.
 const SHORTEST_BEAT: Duration = Duration::from_millis(10);
 
-/// How long a local call that is cancelled has to end by itself. The run hears of its cancellation only when
-/// its worker reports, so less is left than for others; and a local call is no write.
+/// How long a local call that is cancelled has to end by itself. The run learns of the cancelled call only when its
+/// worker reports, so this is shorter than for other calls; and a local call is no write.
 const LOCAL_NOTICE: Duration = Duration::from_millis(500);
 
-/// What the attempts of a worker have in common.
+/// What all attempts of a worker share.
 pub(crate) struct Attempts {
-    /// Who is notified of attempts that are followed by another. The executors notify it of the rest.
+    /// The sink that is notified of attempts that are followed by another. The executors notify it of everything else.
     pub(crate) sink: Arc<dyn EventSink>,
-    /// The worker shuts down.
+    /// Cancelled when the worker shuts down.
     pub(crate) stopping: CancellationToken,
-    /// How often a step has a heartbeat, where its timeout is not so short that it needs more.
+    /// The heartbeat interval of a step, unless a short timeout needs a shorter one.
     pub(crate) heartbeat_interval: Duration,
 }
 
 impl Attempts {
-    /// Makes the attempt that Temporal asks of a worker.
+    /// Makes the attempt that Temporal requests from a worker.
     ///
-    /// The executor's hooks are notified of what happened before the step, once for all of its attempts. Heartbeats
-    /// go out in a task of their own, also while the work blocks its thread, and bring cancellation back; it ends the
-    /// work through its scope.
+    /// The executor's hooks are notified of what happened before the step, once for all of its attempts. Heartbeats are
+    /// sent by a separate task, also while the work blocks its thread. They return cancellation, which ends the work
+    /// through its scope.
     ///
-    /// Returns the output, and what the attempts came to that failed before it.
+    /// Returns the output, and the results of the failed attempts before it.
     pub(crate) async fn make<'a, T, F>(
         &self,
         ctx: &ActivityContext,
@@ -112,7 +112,7 @@ impl Attempts {
                     AbortOnDropHandle::new(tokio::spawn(beats))
                 });
                 if beats.is_some() {
-                    // A task that was spawned here goes to other threads only when this one has polled it once.
+                    // A task that is spawned here moves to another thread only after this task has been polled once.
                     tokio::task::yield_now().await;
                 }
                 let result = tokio::select! {
@@ -133,7 +133,7 @@ impl Attempts {
         let now = Utc::now();
         let again = match (was_cancelled, self.stopping.is_cancelled()) {
             (true, false) => return Err(ActivityError::cancelled()),
-            // The worker ends it, as if it was lost.
+            // The worker ends the attempt as if it was lost.
             (true, true) => {
                 let interrupted = interrupted(terms.effects).with_spent(failure.spent);
                 life.interrupted(&step, interrupted, now)
@@ -148,7 +148,7 @@ impl Attempts {
             Err(last) => (last, None),
         };
         if !info.is_local {
-            // The next attempt reads it. If it is lost, the hooks are notified again.
+            // The next attempt reads this heartbeat. If the heartbeat is lost, the hooks are notified again.
             let beat = Beat {
                 notified: notified.load(Ordering::Relaxed),
                 progress: progress.get(),
@@ -166,17 +166,17 @@ fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {
         .map_err(|error| StepFailure::new(FailureKind::Internal, error.to_string()))
 }
 
-/// What the newest heartbeat of the attempts before said.
+/// Returns the last heartbeat of the attempts before this one.
 fn beat_before(ctx: &ActivityContext) -> Beat {
     if ctx.info().is_local {
-        // It is the only one.
+        // A local activity makes one attempt.
         return Beat::default();
     }
     let beat = ctx.heartbeat_details().deserialize::<Beat>();
     beat.ok().flatten().unwrap_or_default()
 }
 
-/// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is
+/// Notifies the executor that the step is cancelled, so that it ends the work. A local call that does not end soon is
 /// dropped.
 async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> StepFailure {
     ctx.cancelled().await;
@@ -188,12 +188,12 @@ async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> Ste
     StepFailure::new(FailureKind::Cancelled, "the call was cancelled")
 }
 
-/// How often a step has a heartbeat: two fit into a timeout, or one of them could be late.
+/// Returns the heartbeat interval of a step. Two heartbeats fit into the timeout, because one of them could be late.
 fn period(interval: Duration, timeout: Duration) -> Duration {
     interval.min(timeout / 5 * 2).max(SHORTEST_BEAT)
 }
 
-/// Hands heartbeats to the SDK until it is aborted. A step that is over before the first costs none.
+/// Passes heartbeats to the SDK until it is aborted. A step that ends before the first heartbeat sends none.
 async fn beat(ctx: ActivityContext, period: Duration, beat: impl Fn() -> Beat) {
     let mut beats = tokio::time::interval_at(Instant::now() + period, period);
     loop {

@@ -10,11 +10,12 @@ use tokio::{
     task::block_in_place,
 };
 
-/// Awaits work of which nobody knows whether it blocks its thread, without stopping what else runs on the thread.
+/// Awaits work that may block its thread, without stopping the other tasks of the thread.
 ///
-/// A thread that is blocked cannot be told from one that works for long: the runtime wakes no other one for what waits, and
-/// the connection to the server and the heartbeats stand still with it. So the thread hands all that it has over to another
-/// one whenever the work goes on. A runtime of the current thread alone has no other: there a tool must not block.
+/// Nothing distinguishes a blocked thread from a thread that works for long: the runtime wakes no other thread for the
+/// tasks that wait, and the connection to the server and the heartbeats stop with it. So the thread hands all its tasks
+/// over to another thread whenever the work is polled. A current-thread runtime has no other thread: there a tool must
+/// not block.
 pub(crate) async fn beside_others<T>(work: impl Future<Output = T>) -> T {
     let runtime = Handle::try_current();
     let has_others =

@@ -27,14 +27,14 @@ use crate::wire::{
     names::{AGENT_WORKFLOW, DEFAULT_TASK_QUEUE, ENGINE},
 };
 
-/// How long a decision may take to be answered. A worker that was killed has the run for five seconds more, and
-/// what another makes of it must not get lost.
+/// How long a decision may wait for an answer. A worker that was killed keeps the run for five seconds, and the answer
+/// of the next worker must not get lost.
 const DECISION_PATIENCE: Duration = Duration::from_secs(60);
 
-/// The namespace where nobody names one.
+/// The namespace if the settings name none.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Speaks with the runs on one Temporal namespace, by the methods of [`RunClient`](neuron_engine::RunClient). Cheap
+/// A client of the runs in one Temporal namespace, with the methods of [`RunClient`](neuron_engine::RunClient). Cheap
 /// to clone.
 #[derive(Clone)]
 pub struct AgentClient {
@@ -47,9 +47,9 @@ pub struct AgentClient {
 }
 
 impl AgentClient {
-    /// Connects as Temporal's own tools do: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
-    /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`. With
-    /// `TEMPORAL_API_KEY_FILE` the key is what is in that file.
+    /// Connects as Temporal's own tools do: with `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
+    /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`. If
+    /// `TEMPORAL_API_KEY_FILE` is set, the key is read from that file.
     ///
     /// # Errors
     ///
@@ -59,10 +59,10 @@ impl AgentClient {
         Self::connect_with(settings).await
     }
 
-    /// As [`connect`](Self::connect), for a worker: what it reports of its steps is tried again for this long while the
-    /// server is away, or nothing comes through to it. A step is reported when the server is back, if that is within this
-    /// time and within the step's heartbeat timeout less 11 s: its last heartbeat may be 5 s old when the server goes, and a
-    /// report that failed is made again after up to 6 s.
+    /// As [`connect`](Self::connect), for a worker: its reports about steps are retried for this long while the server
+    /// is away, or no request reaches it. A step is reported when the server is back, if that is within this time and
+    /// within the step's heartbeat timeout less 11 s: the last heartbeat may be 5 s old when the server goes away, and
+    /// a report that failed is retried after up to 6 s.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl AgentClient {
         Self::connect_patiently(Settings::from_environment()?, patience).await
     }
 
-    /// As [`connect_to`](Self::connect_to), for a worker, whose reports are tried again as with
+    /// As [`connect_to`](Self::connect_to), for a worker, whose reports are retried as with
     /// [`connect_worker`](Self::connect_worker).
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl AgentClient {
         Self::connect_with(settings).await
     }
 
-    /// Connects to the server at an address, as `localhost:7233`, without TLS and without a key.
+    /// Connects to the server at an address such as `localhost:7233`, without TLS and without a key.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl AgentClient {
         Self::connect_with(Settings::of(address, namespace)?).await
     }
 
-    /// Boxed, so that the SDK's client is compiled here once, and not in every program that connects one.
+    /// Connects with these settings. Boxed, so that the SDK's client is compiled here once, and not in every program.
     fn connect_with(settings: Settings) -> RunFuture<'static, Self> {
         Box::pin(async move {
             let address = settings.connection.target.to_string();
@@ -117,7 +117,7 @@ impl AgentClient {
         })
     }
 
-    /// Returns a client over a connection that is there already. The address stands in errors.
+    /// Returns a client that uses an existing connection. Errors contain the address.
     #[must_use]
     pub fn new(client: Client, address: impl Into<String>) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl AgentClient {
     }
 
     /// Sets the workflow type of the runs that this client starts. Default is [`AGENT_WORKFLOW`], which runs one agent.
-    /// A type that begins with it and `:` is listed among the runs, whoever started them.
+    /// Runs of a type that begins with that name and `:` are listed too, whichever client started them.
     #[must_use]
     pub fn with_workflow(mut self, workflow_type: impl Into<String>) -> Self {
         self.workflow = workflow_type.into();
@@ -153,7 +153,7 @@ impl AgentClient {
         self
     }
 
-    /// Returns the SDK's client, for what this one does not offer.
+    /// Returns the SDK's client, for requests that this client does not offer.
     #[must_use]
     pub const fn temporal(&self) -> &Client {
         &self.client
@@ -165,13 +165,13 @@ impl AgentClient {
         &self.address
     }
 
-    /// Returns the namespace that the client speaks with.
+    /// Returns the namespace that the client uses.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.client.options().namespace
     }
 
-    /// Asks the server whether it is there.
+    /// Checks that the server answers.
     ///
     /// # Errors
     ///
@@ -189,11 +189,11 @@ impl AgentClient {
         })
     }
 
-    /// Asks the server whether the namespace is there and may be used.
+    /// Checks that the namespace exists and may be used.
     ///
     /// # Errors
     ///
-    /// [`RunClientError::Unreachable`], or [`RunClientError::Failed`] if the server says no.
+    /// [`RunClientError::Unreachable`], or [`RunClientError::Failed`] if the server rejects the request.
     #[must_use]
     pub fn check_namespace(&self) -> RunFuture<'_, ()> {
         Box::pin(async move {
@@ -207,8 +207,8 @@ impl AgentClient {
         })
     }
 
-    /// Reads the API key again every minute, if `TEMPORAL_API_KEY_FILE` named its file, and goes on with what is in
-    /// there. Never ends. Clones of the client and its workers share the key.
+    /// Reads the API key again every minute, if `TEMPORAL_API_KEY_FILE` names a file, and continues with the key that
+    /// is in the file then. Never ends. Clones of the client and its workers share the key.
     pub async fn renew_api_key(&self) -> Infallible {
         let Some(file) = &self.key_file else {
             return std::future::pending().await;
@@ -235,8 +235,7 @@ impl AgentClient {
         self.export_of(run_id, self.handle(run_id)).await
     }
 
-    /// As [`export`](Self::export), for one history of a run that continued as new, by the run id that Temporal
-    /// gave it.
+    /// As [`export`](Self::export), for one history of a run that continued as new, identified by Temporal's run id.
     ///
     /// # Errors
     ///
@@ -267,7 +266,7 @@ impl AgentClient {
         self.client.get_workflow_handle::<AgentRun>(run_id.as_str())
     }
 
-    /// What an answer of the server means that is an error and none of those that a caller expects.
+    /// Returns the error for a status of the server that callers do not expect.
     pub(super) fn rpc(&self, status: Status) -> RunClientError {
         if status.code() == Code::Unavailable {
             fault::unreachable(&self.address, status)
@@ -310,7 +309,7 @@ impl AgentClient {
     }
 }
 
-/// How a server is connected to.
+/// How to connect to a server.
 struct Settings {
     connection: ConnectionOptions,
     client: ClientOptions,
@@ -318,7 +317,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// Those of a server at an address, without TLS and without a key.
+    /// Returns the settings for a server at an address, without TLS and without a key.
     fn of(address: &str, namespace: &str) -> Result<Self, RunClientError> {
         let url: Url = format!("http://{address}")
             .parse()
@@ -330,7 +329,7 @@ impl Settings {
         })
     }
 
-    /// Those that the environment and `temporal.toml` give.
+    /// Returns the settings of the environment and `temporal.toml`.
     fn from_environment() -> Result<Self, RunClientError> {
         // The SDK's own error cannot be sent to another thread.
         let unusable = |error: ConfigError| fault::settings(error.to_string());

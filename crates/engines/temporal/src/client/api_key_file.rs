@@ -1,4 +1,4 @@
-//! An API key in a file, which somebody renews.
+//! An API key in a file whose content is renewed.
 
 use std::{
     fs, io,
@@ -6,17 +6,17 @@ use std::{
     time::Duration,
 };
 
-/// Names the file.
+/// The variable that names the file.
 const VARIABLE: &str = "TEMPORAL_API_KEY_FILE";
 
-/// How often it is read again.
+/// How often the file is read again.
 pub(super) const BETWEEN: Duration = Duration::from_secs(60);
 
 /// A file with an API key.
 #[derive(Debug, Clone)]
 pub(super) struct ApiKeyFile(PathBuf);
 
-/// Why a file has no key.
+/// Why a file provides no key.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ApiKeyError {
     #[error("the API key in {} cannot be read: check {VARIABLE}", .path.display())]
@@ -26,7 +26,7 @@ pub(super) enum ApiKeyError {
 }
 
 impl ApiKeyFile {
-    /// The file that `TEMPORAL_API_KEY_FILE` names.
+    /// Returns the file that `TEMPORAL_API_KEY_FILE` names.
     pub(super) fn from_environment() -> Option<Self> {
         let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
         Some(Self(path.into()))
@@ -36,7 +36,7 @@ impl ApiKeyFile {
         &self.0
     }
 
-    /// The key, without the white space around it.
+    /// Returns the key, without the white space around it.
     pub(super) fn read(&self) -> Result<String, ApiKeyError> {
         let path = || self.0.clone();
         let text = fs::read_to_string(&self.0).map_err(|source| ApiKeyError::Unreadable {

@@ -1,4 +1,4 @@
-//! Decisions about tickets, as updates: whoever decides learns what came of it.
+//! Decisions about tickets, sent as updates: the update returns whether the run takes the decision.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use super::{
 };
 use crate::wire::{messages::RunUpdate, payload_limits::LARGEST_MESSAGE, update_id::update_id};
 
-/// How long it takes until a decision that the server could not pass on is made again.
+/// The delay before a decision that the server could not deliver is sent again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 
-/// How long it takes until an update is made again that came between two histories.
+/// The delay before an update that arrived between two histories is sent again.
 const BETWEEN_HISTORIES: Duration = Duration::from_millis(50);
 
 impl AgentClient {
-    /// Decides about a ticket. While no worker answers it is asked again, always under the same update id: the same
-    /// decision, made twice, reaches the run once and is accepted twice. The server may keep a decision to which no
+    /// Decides about a ticket. The update is repeated while no worker answers it, always under the same update id: the
+    /// same decision, made twice, reaches the run once and is accepted twice. The server may keep a decision that no
     /// worker answered.
     pub(super) async fn decide_by_update(
         &self,
@@ -75,7 +75,7 @@ impl AgentClient {
         update_id: &str,
     ) -> Result<Value, WorkflowUpdateError> {
         let options = WorkflowExecuteUpdateOptions::builder()
-            // One that is made again reaches the run once.
+            // An update that is repeated reaches the run once.
             .update_id(update_id.to_owned())
             .build();
         let handle = self.handle(run_id);
@@ -84,7 +84,7 @@ impl AgentClient {
                 .execute_update(RunUpdate(name), body.clone(), options.clone())
                 .await;
             match answer {
-                // The history ended before the update came into it, and the run goes on in another.
+                // The history ended before the update was part of it, and the run continues in another history.
                 Err(WorkflowUpdateError::Rpc(status)) if status.code() == Code::Aborted => {}
                 Err(WorkflowUpdateError::NotFound(_)) if self.is_open(run_id).await => {}
                 answer => return answer,
@@ -99,7 +99,7 @@ impl AgentClient {
     }
 }
 
-/// What passes when a worker comes, or by itself.
+/// Returns whether the error disappears when a worker starts, or by itself.
 fn may_be_asked_again(status: &Status) -> bool {
     says_no_worker(status) || status.code() == Code::Aborted
 }

@@ -1,4 +1,4 @@
-//! What the server knows of a step that goes on failing, and the workflow does not.
+//! Steps that keep failing, as far as the server knows of them and the workflow does not.
 
 use chrono::{DateTime, Utc};
 use neuron_flow::StepLife;
@@ -12,7 +12,7 @@ use crate::wire::{
     heartbeat::Beat,
 };
 
-/// Shows the step that fails longest as what holds the run up, unless something else does.
+/// Sets the step that has failed longest as the cause why the run is blocked, unless there is another cause.
 pub(super) fn with_failing_step(
     mut status: RunStatus,
     seen: &WorkflowExecutionDescription,
@@ -26,7 +26,7 @@ pub(super) fn with_failing_step(
     status
 }
 
-/// `None` if no attempt of it has failed, or if it is no step.
+/// Returns what blocks the step; `None` if no attempt of it has failed, or if it is no step.
 fn failing(pending: &PendingActivityInfo) -> Option<Blocked> {
     let name = pending.activity_type.as_ref()?.name.as_str();
     if ![MODEL, PART, PERFORM].contains(&name) {
@@ -47,7 +47,7 @@ fn failing(pending: &PendingActivityInfo) -> Option<Blocked> {
     let scheduled_at = at(scheduled.map(|time| (time.seconds, time.nanos)));
     let since = known.as_ref().and_then(StepLife::since);
     let since = since.or(scheduled_at)?;
-    // The server numbers the attempt that is under way, or comes next.
+    // The server's number is that of the attempt that is under way, or comes next.
     let failed = u32::try_from(pending.attempt.saturating_sub(1)).unwrap_or_default();
     Some(Blocked {
         attempt: Some(known.map_or(failed, |life| life.failed_attempts().max(1))),

@@ -1,4 +1,4 @@
-//! What the server knows of a run that its workers cannot go on with.
+//! Runs that their workers cannot continue, as far as the server knows of them.
 
 use chrono::DateTime;
 use neuron_engine::hold_up;
@@ -13,18 +13,19 @@ use temporalio_common::protos::temporal::api::{
 
 use super::AgentClient;
 
-/// How many of the newest events are looked at. Behind the failed task there are only those of what came since.
+/// The number of newest events that are read. Only the events that were added since follow the failed task.
 const NEWEST: i32 = 64;
 
 impl AgentClient {
-    /// What holds a run up whose workflow task failed and is made again; `None` also where the server does not say it.
+    /// Returns what blocks a run whose workflow task failed and is retried; `None` also if the server does not report
+    /// it.
     pub(super) async fn failing_task(
         &self,
         run_id: &RunId,
         seen: &WorkflowExecutionDescription,
     ) -> Option<Blocked> {
         let task = seen.raw_description.pending_workflow_task.as_ref()?;
-        // The server numbers the attempt that is under way, or comes next.
+        // The server's number is that of the attempt that is under way, or comes next.
         let failed = u32::try_from(task.attempt.saturating_sub(1)).ok()?;
         if failed == 0 {
             return None;
@@ -55,7 +56,7 @@ impl AgentClient {
     }
 }
 
-/// How a workflow task ended: `Some(None)` unless the worker failed it, and `None` for any other event.
+/// Returns how a workflow task ended: `Some(None)` unless the worker failed it, and `None` for any other event.
 fn newest_task(event: &HistoryEvent) -> Option<Option<Blocked>> {
     match event.attributes.as_ref()? {
         Attributes::WorkflowTaskFailedEventAttributes(failed) => {

@@ -1,4 +1,4 @@
-//! What goes wrong at the server, in the words of every engine.
+//! Failures of the server, as errors that every engine has.
 
 use std::{future::Future, time::Duration};
 
@@ -9,7 +9,7 @@ use temporalio_client::tonic::{Code, Status};
 
 use crate::wire::names::ENGINE;
 
-/// How long a worker may take for an answer: longer than a run stays with a worker that was killed.
+/// How long a worker may take to answer: longer than a killed worker keeps a run.
 const PATIENCE: Duration = Duration::from_secs(12);
 
 pub(super) fn settings(source: impl Into<Cause>) -> RunClientError {
@@ -48,7 +48,7 @@ pub(super) fn no_worker(run_id: &RunId) -> RunClientError {
     }
 }
 
-/// What the server answers when it has waited for a worker, or knows that there is none.
+/// Returns whether the server waited for a worker in vain, or knows that there is no worker.
 pub(super) fn says_no_worker(status: &Status) -> bool {
     matches!(
         status.code(),
@@ -56,7 +56,7 @@ pub(super) fn says_no_worker(status: &Status) -> bool {
     )
 }
 
-/// Waits for a worker's answer as long as a person would.
+/// Waits for a worker's answer for as long as a person would. After that, the error is that no worker answers.
 pub(super) async fn answered<T>(
     run_id: &RunId,
     asked: impl Future<Output = T>,
@@ -66,7 +66,7 @@ pub(super) async fn answered<T>(
         .map_err(|_| no_worker(run_id))
 }
 
-/// Rejects what Temporal would not take.
+/// Rejects what is too large for Temporal.
 pub(super) fn fits(
     what: &'static str,
     payload: &impl Serialize,

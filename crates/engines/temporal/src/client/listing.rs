@@ -17,21 +17,21 @@ use crate::{
     wire::names::{AGENT_WORKFLOW, ENGINE},
 };
 
-/// How many runs are asked about at once.
+/// The number of runs whose workers are asked at once.
 const AT_ONCE: usize = 16;
 
 /// A run as the server lists it.
 struct Listed {
     run_id: RunId,
     queue: String,
-    /// As far as the server knows it.
+    /// The status as far as the server knows it.
     status: RunStatus,
 }
 
 impl AgentClient {
-    /// A page of runs with the statuses that their workers report. Of a queue whose workers do not answer, runs have what the
-    /// server knows of them; the first of them are waited for together. A run that does not pass is left out: the server knows
-    /// of some runs whose they are, and the statuses of all say it.
+    /// Returns a page of runs with the statuses that their workers report. If the workers of a queue do not answer, its
+    /// runs are listed with what the server knows; the first of them are waited for together. A run that does not pass
+    /// the filter is left out: the server knows the tags of some runs only, and the statuses have the tags of all.
     pub(super) async fn list_page(
         &self,
         filter: &RunFilter,
@@ -46,7 +46,7 @@ impl AgentClient {
             match answer {
                 Ok(status) if filter.matches(&status) => runs.push(status),
                 Ok(_) => {}
-                // It was deleted meanwhile.
+                // The run was deleted meanwhile.
                 Err(error) if error.is_unknown_run() => {}
                 Err(error @ RunClientError::Unreachable { .. }) => return Err(error),
                 Err(error) => left_out.push(error.to_string()),
@@ -54,19 +54,19 @@ impl AgentClient {
         }
         drop(answers);
         left_out.extend(silence.reasons());
-        // Temporal goes by the start of the newest history.
+        // Temporal sorts by the start of the newest history.
         runs.sort_by_key(|run| Reverse(run.started_at));
         Ok(RunPage::of(runs).next(next).left_out(left_out))
     }
 
-    /// The status of a listed run, by its worker if there is one.
+    /// Returns the status of a listed run, from its worker if there is one.
     async fn status_of(&self, run: Listed, silence: &Silence) -> Result<RunStatus, RunClientError> {
         let is_over = run.status.state.is_final();
         if is_over || !silence.is_known(&run.queue) {
             match self.status_at_once(&run.run_id).await {
                 Err(error) if error.is_no_worker() && !is_over => {}
                 answer => {
-                    // The status of a run that was not taken up yet comes from the server.
+                    // The server answers for a run that no worker has taken up yet.
                     if !is_over && answer.as_ref().is_ok_and(|status| status.turn > 0) {
                         silence.broken(&run.queue);
                     }
@@ -81,13 +81,13 @@ impl AgentClient {
         Ok(status)
     }
 
-    /// The runs on a page, and where the next begins. Temporal lists a run a moment after it started.
+    /// Returns the runs on a page, and where the next page begins. Temporal lists a run a moment after it started.
     async fn listed(
         &self,
         filter: &RunFilter,
         page: PageRequest,
     ) -> Result<(Vec<Listed>, Option<Cursor>), RunClientError> {
-        // A run that continued as new has several histories. The newest stands for it.
+        // A run that continued as new has several histories. The newest represents the run.
         let which = if filter.is_open {
             "= 'Running'"
         } else {
@@ -107,7 +107,7 @@ impl AgentClient {
         }
         let limit = page.limit.clamp(1, MOST);
         let (executions, next) = if filter.is_open {
-            // These the server lists in the order of their starts.
+            // The server lists open runs in the order of their starts.
             let token = page.after.as_ref().map_or_else(|| Ok(Vec::new()), token)?;
             let (executions, next) = self.page(&query, limit, token).await?;
             (executions, (!next.is_empty()).then(|| cursor(&next)))
@@ -118,11 +118,11 @@ impl AgentClient {
         let may_pass = |tags: Option<&RunTags>| tags.is_none_or(|tags| filter.is_for(tags));
         for execution in executions {
             let tags = memo::read(execution.memo.as_ref());
-            // Somebody may have started a workflow of this type under a name that is no run id.
+            // Another client may have started a workflow of this type under a name that is no run id.
             let Some(run) = Listed::read(execution, tags.as_ref()) else {
                 continue;
             };
-            // Temporal lists the end of a history and the start of the next one after the other.
+            // Temporal records the end of a history and the start of the next one separately.
             let is_new = listed.iter().all(|known| known.run_id != run.run_id);
             if is_new && may_pass(tags.as_ref()) {
                 listed.push(run);
@@ -160,7 +160,7 @@ impl Listed {
     }
 }
 
-/// What the server lists of a run under this name.
+/// Returns the attribute of this name that the server lists for a run.
 fn attribute<T: DeserializeOwned>(info: &WorkflowExecutionInfo, name: &str) -> Option<T> {
     let attributes = info.search_attributes.as_ref()?;
     let payload = attributes.indexed_fields.get(name)?;

@@ -1,12 +1,12 @@
-//! Whose a run is, beside its history: lists bring it without a question to a worker.
+//! The tags of a run in its memo, outside of its history: lists contain it without a query to a worker.
 
 use neuron_types::RunTags;
 use temporalio_common::{MemoValues, protos::temporal::api::common::v1::Memo};
 
-/// The name under which it stands among the values of the run.
+/// The name of the tags in the memo.
 const NAME: &str = "neuron";
 
-/// Returns what a run is started with.
+/// Returns the memo that a run is started with.
 pub(super) fn of(tags: &RunTags) -> Option<MemoValues> {
     if tags.is_empty() {
         return None;
@@ -16,7 +16,7 @@ pub(super) fn of(tags: &RunTags) -> Option<MemoValues> {
     Some(memo)
 }
 
-/// Returns what a list says of a run, if it says anything: a run that somebody else started says nothing.
+/// Returns the tags in a run's memo. A run that another kind of client started has no tags there.
 pub(super) fn read(memo: Option<&Memo>) -> Option<RunTags> {
     let payload = memo?.fields.get(NAME)?;
     serde_json::from_slice(&payload.data).ok()

@@ -1,4 +1,4 @@
-//! Whether anybody is there to take up what a run waits for.
+//! Whether a worker polls the queue of what a run waits for.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{Blocked, BlockedKind};
@@ -11,11 +11,12 @@ use temporalio_common::protos::temporal::api::{
 
 use super::AgentClient;
 
-/// How long a task lies in its queue before somebody is missed: a worker that has room takes it up in far less.
+/// How long a task lies in its queue before a worker counts as missing: a worker that has room takes a task much
+/// faster.
 const UNTAKEN: TimeDelta = TimeDelta::seconds(3);
 
-/// How long ago a worker that is there can have asked for work: it asks for a minute at a time. The server goes on naming
-/// one that is gone for five minutes.
+/// The longest time since the last poll of a worker that still exists: one poll takes a minute. The server keeps
+/// listing a worker that is gone for five minutes.
 const ONE_POLL: TimeDelta = TimeDelta::seconds(70);
 
 /// A task that lies in its queue.
@@ -26,10 +27,10 @@ struct Untaken {
 }
 
 impl AgentClient {
-    /// What holds a run up whose next workflow task, or one of whose activities, lies in a queue that no worker polls;
-    /// `None` also where the server does not say who polls it.
+    /// Returns what blocks a run whose next workflow task, or one of whose activities, lies in a queue that no worker
+    /// polls; `None` also if the server does not report who polls the queue.
     ///
-    /// A worker that was killed is taken for one that polls for up to 70 seconds. Times are compared with this machine's
+    /// A worker that was killed counts as a polling worker for up to 70 seconds. Times are compared with this machine's
     /// clock.
     pub(super) async fn missing_worker(
         &self,
@@ -51,7 +52,7 @@ impl AgentClient {
         None
     }
 
-    /// Whether a worker polls the queue; `None` where the server does not say.
+    /// Returns whether a worker polls the queue; `None` if the server does not report it.
     async fn polls(&self, queue: &str, kind: TaskQueueType, now: DateTime<Utc>) -> Option<bool> {
         let request = DescribeTaskQueueRequest {
             namespace: self.namespace().to_owned(),
@@ -79,7 +80,7 @@ impl AgentClient {
     }
 }
 
-/// What of the run lies in queues: its workflow task, and activities that are due.
+/// Returns the tasks of the run that lie in queues: its workflow task, and activities that are due.
 fn untaken(seen: &WorkflowExecutionDescription) -> Vec<Untaken> {
     let mut tasks = Vec::new();
     let raw = &seen.raw_description;

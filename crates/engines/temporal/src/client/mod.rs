@@ -1,4 +1,4 @@
-//! The client: starts runs, follows them and reaches into them.
+//! The client: starts runs, follows them and sends them signals and decisions.
 
 mod agent_client;
 mod api_key_file;

@@ -1,5 +1,5 @@
-//! The newest runs, whether they are over or not. The server lists open runs first, and closed ones by their ends, so it is
-//! asked for those that started in a window of time.
+//! The newest runs, whether they are over or not. The server lists open runs first, and closed ones by their ends, so
+//! the query is for the runs that started in a window of time.
 
 use std::cmp::Reverse;
 
@@ -13,22 +13,22 @@ use temporalio_common::protos::temporal::api::{
 
 use super::AgentClient;
 
-/// How many runs the server lists at once, and how many a window has if there are so few.
+/// The most runs that the server lists at once, and the most runs in a window.
 pub(super) const MOST: usize = 1_000;
 
 /// How long before its end the first window begins.
 const FIRST_WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// How often a window is made larger or smaller at most.
+/// The most times that a window is enlarged or reduced.
 const STEPS: usize = 48;
 
-/// What servers may differ by in how exact their times are.
+/// The difference between servers in the precision of their times.
 const EXACTNESS: TimeDelta = TimeDelta::milliseconds(1);
 
-/// A place among runs in the order of their starts, the newest first: behind this one.
+/// A place among runs in the order of their starts, the newest first: behind this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
-    /// In microseconds since 1970: servers keep no more.
+    /// In microseconds since 1970: servers keep no finer times.
     started_at: i64,
     run: String,
 }
@@ -55,7 +55,7 @@ impl Place {
         place.ok_or(RunClientError::BadCursor)
     }
 
-    /// Smaller is newer.
+    /// Returns the sort key: smaller is newer.
     fn rank(&self) -> (Reverse<i64>, &str) {
         (Reverse(self.started_at), &self.run)
     }
@@ -66,8 +66,8 @@ impl Place {
 }
 
 impl AgentClient {
-    /// The newest histories that fulfil a query, the newest first, at most `limit` of them behind a place; and where the
-    /// next page begins.
+    /// Returns the newest histories that match a query, the newest first, at most `limit` of them behind a place; and
+    /// where the next page begins.
     pub(super) async fn newest(
         &self,
         query: &str,
@@ -100,8 +100,8 @@ impl AgentClient {
         Ok((placed.into_iter().map(|(_, info)| info).collect(), next))
     }
 
-    /// Narrows a query to the newest histories: so many of them if there are, and those at the end of the page before.
-    /// Says whether it is all that there are.
+    /// Narrows a query to a window with the newest histories: at least so many of them if they exist, and those at the
+    /// end of the page before. Also returns whether the window contains all that exist.
     async fn window(
         &self,
         query: &str,
@@ -113,7 +113,7 @@ impl AgentClient {
             return Ok((query.to_owned(), true));
         }
         let since = |since: DateTime<Utc>| format!("{query} AND StartTime >= '{}'", text(since));
-        // Of those at the place itself some were returned already.
+        // Of the runs at the place itself, some were returned already.
         let at_place = self.count(&since(newest - EXACTNESS)).await?;
         let wanted = limit.saturating_add(at_place).saturating_add(1);
         let most = MOST.max(wanted.saturating_mul(2));
@@ -137,7 +137,7 @@ impl AgentClient {
                 Some(large) => small + (large - small) / 2,
             };
         }
-        // Very many started at one moment.
+        // Very many runs started at one moment.
         Ok((begin(large.unwrap_or(window)), false))
     }
 
@@ -152,7 +152,7 @@ impl AgentClient {
         Ok(usize::try_from(counted.into_inner().count).unwrap_or_default())
     }
 
-    /// All that fulfil a query, in the server's order.
+    /// Returns everything that matches a query, in the server's order.
     async fn all(&self, query: &str) -> Result<Vec<WorkflowExecutionInfo>, RunClientError> {
         let (mut listed, mut token) = (Vec::new(), Vec::new());
         loop {
@@ -165,7 +165,7 @@ impl AgentClient {
         }
     }
 
-    /// A page of what fulfils a query, in the server's order, and the token of the next.
+    /// Returns a page of what matches a query, in the server's order, and the token of the next page.
     pub(super) async fn page(
         &self,
         query: &str,

@@ -1,22 +1,21 @@
-//! A connection over which what was begun is finished when the server is back.
+//! A connection that retries requests until the server is back.
 
 use std::time::Duration;
 
 use temporalio_client::{ClientKeepAliveOptions, ConnectionOptions};
 
-/// How long making a connection may take. What gets lost on the way is sent again ever more seldom, so another try
-/// is sooner there.
+/// How long connecting may take. Lost packets are sent again at growing intervals, so another attempt connects sooner.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How often the server is asked whether it is there. One that is asked more often than every 10 s closes the connection.
+/// The interval of keep-alive pings. The server closes a connection with more than one ping per 10 s.
 const ASKED: Duration = Duration::from_secs(12);
 
-/// How long it may take to answer. A request has 30 s in the SDK, and is not tried again after them: a connection on which
-/// nothing comes through has to break before, because a request is tried again after that.
+/// How long the answer to a ping may take. A request in the SDK has 30 s, and is not retried after that. So a
+/// connection on which nothing arrives has to break earlier: a request on a broken connection is retried.
 const ANSWERED: Duration = Duration::from_secs(10);
 
-/// Has requests tried again for this long while the server is away, whichever way it is: it refuses, it is silent, or
-/// nothing comes through.
+/// Retries requests for this long while the server is away, whatever the form: the server rejects connections, it is
+/// silent, or no packet arrives.
 pub(super) fn patient(connection: &mut ConnectionOptions, patience: Duration) {
     let retries = &mut connection.retry_options;
     retries.max_elapsed_time = Some(patience);
@@ -47,7 +46,7 @@ mod tests {
     async fn frames(listener: &TcpListener) -> Vec<u8> {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut sent = Vec::new();
-        // It may be reset.
+        // The connection may be reset.
         stream.read_to_end(&mut sent).await.ok();
         let mut left = &sent[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()..];
         let mut types = Vec::new();
@@ -79,7 +78,7 @@ mod tests {
     fn a_connection_that_cannot_be_made_is_tried_again_soon() {
         let options = options(7233);
         assert_eq!(options.connect_timeout, Some(CONNECT));
-        // The longest of the SDK's delays between two tries.
+        // The longest delay between two attempts in the SDK.
         assert!(CONNECT <= options.retry_options.max_interval);
     }
 }

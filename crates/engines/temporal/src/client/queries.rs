@@ -1,4 +1,4 @@
-//! Asking a worker about a run, through all of the run's histories.
+//! Queries to a worker about a run, through all of the run's histories.
 
 use neuron_engine::{EventPage, RunClientError};
 use neuron_types::{Message, RecordedEvent, RunId, RunStatus};
@@ -13,14 +13,14 @@ use crate::wire::{
 };
 
 impl AgentClient {
-    /// The status as a worker has it.
+    /// Returns the status that a worker has.
     pub(super) async fn worker_status(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
         let handle = self.handle(run_id);
         self.query(run_id, &handle, messages::STATUS, 0).await
     }
 
-    /// The first events behind number `after` as a worker has them: it replays the histories that hold them, and no
-    /// earlier ones.
+    /// Returns the first events behind number `after` that a worker has: the worker replays the histories that contain
+    /// them, and no earlier ones.
     pub(super) async fn worker_events(
         &self,
         run_id: &RunId,
@@ -94,7 +94,7 @@ impl AgentClient {
                 .await?;
             let form = Some((page.history.clone(), page.form));
             if known > 0 && form != seen {
-                // It continued as new or was compacted meanwhile.
+                // The run continued as new or was compacted meanwhile.
                 conversation.clear();
                 known = 0;
                 continue;
@@ -109,7 +109,7 @@ impl AgentClient {
         }
     }
 
-    /// One history of the run, by the id that Temporal gave it.
+    /// Returns one history of the run, identified by Temporal's run id.
     pub(super) fn history(
         &self,
         run_id: &RunId,

@@ -25,15 +25,16 @@ use crate::wire::{
     payload_limits::{LARGEST_MESSAGE, LARGEST_PAYLOAD},
 };
 
-/// How long a worker may take to tell of a run that is over.
+/// How long a worker may take to answer about a run that is over.
 const CLOSED_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Runs of the workflow [`AGENT_WORKFLOW`](crate::AGENT_WORKFLOW), and of the client's
+/// Client of runs of the workflow [`AGENT_WORKFLOW`](crate::AGENT_WORKFLOW), and of the client's
 /// [own](AgentClient::with_workflow).
 ///
-/// Messages, cancellations and other signals need no worker: the server keeps them. A status needs one only while
+/// Messages, cancellations and other signals need no worker: the server keeps them. A status needs a worker only while
 /// the run is under way. A decision waits for a worker for up to a minute
-/// ([`with_decision_patience`](AgentClient::with_decision_patience)); the same one made again is accepted again.
+/// ([`with_decision_patience`](AgentClient::with_decision_patience)); if the same decision is made again, it is
+/// accepted again.
 impl RunClient for AgentClient {
     fn engine(&self) -> &'static str {
         ENGINE
@@ -149,12 +150,13 @@ impl RunClient for AgentClient {
 }
 
 impl AgentClient {
-    /// Where the run stands, by a worker where one is needed.
+    /// Returns the status of the run, from a worker if one is needed.
     pub(super) async fn status_now(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
         self.status_by(run_id, true).await
     }
 
-    /// The same, by one question to a worker: it takes longer than a run stays with a worker that was killed.
+    /// As [`status_now`](Self::status_now), with a single query to a worker: the query takes longer than a killed
+    /// worker keeps a run.
     pub(super) async fn status_at_once(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
         self.status_by(run_id, false).await
     }
@@ -184,17 +186,17 @@ impl AgentClient {
                     with_failing_step(status, &seen)
                 }
             };
-            // Whatever else the run waits for: nobody can take it in.
+            // Whatever else the run waits for, no worker can process it.
             if failing.is_some() {
                 status.blocked = failing;
             }
-            // What the run says of itself is nearer to it.
+            // The run's own cause is more specific.
             if status.blocked.is_none() {
                 status.blocked = self.missing_worker(&seen).await;
             }
             return Ok(status);
         }
-        // Its end is known without a worker, and better than by one if somebody terminated it.
+        // The end of the run is known without a worker; if the run was terminated, the server knows more than a worker.
         let known = tokio::time::timeout(CLOSED_PATIENCE, self.worker_status(run_id)).await;
         match known {
             Ok(Ok(status)) if status.state.is_final() => Ok(status),
@@ -205,7 +207,7 @@ impl AgentClient {
         }
     }
 
-    /// Sends a signal. No worker is needed, and nobody says whether the run has a use for it.
+    /// Sends a signal. No worker is needed, and the result does not show whether the run uses the signal.
     async fn send_signal(
         &self,
         run_id: &RunId,
@@ -224,8 +226,8 @@ impl AgentClient {
     }
 }
 
-/// Asks a worker something that changes nothing. Twice: a worker that was killed has the run for five seconds more,
-/// and another may then have to replay it.
+/// Sends a query to a worker twice. A query changes nothing. A worker that was killed keeps the run for five seconds,
+/// and another worker may then have to replay it.
 async fn twice<T, F>(mut ask: impl FnMut() -> F) -> Result<T, RunClientError>
 where
     F: Future<Output = Result<T, RunClientError>>,

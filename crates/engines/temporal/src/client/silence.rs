@@ -1,37 +1,37 @@
-//! Task queues whose workers do not answer: not every run of theirs is waited for.
+//! Task queues whose workers do not answer: the client does not wait for each of their runs.
 
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
 };
 
-/// What was heard from the workers of a task queue.
+/// The answers of the workers of a task queue.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heard {
-    /// One answered about some run.
+    /// Whether a worker answered about a run.
     has_answered: bool,
-    /// None answered about some run.
+    /// Whether no worker answered about a run.
     was_silent: bool,
-    /// How many runs are listed without their workers.
+    /// The number of runs that are listed without an answer.
     listed: usize,
 }
 
-/// What was heard from workers while one list was made.
+/// The answers of workers while one list was made.
 #[derive(Debug, Default)]
 pub(super) struct Silence(Mutex<BTreeMap<String, Heard>>);
 
 impl Silence {
-    /// Whether nobody has to be asked about further runs of this queue: none answered, and none ever did.
+    /// Returns whether further runs of this queue need no query: its workers did not answer, and never have.
     pub(super) fn is_known(&self, queue: &str) -> bool {
         self.with(queue, |heard| heard.was_silent && !heard.has_answered)
     }
 
-    /// A worker of this queue answered.
+    /// Records that a worker of this queue answered.
     pub(super) fn broken(&self, queue: &str) {
         self.with(queue, |heard| heard.has_answered = true);
     }
 
-    /// None answered about a run, which is listed without.
+    /// Records that no worker answered about a run, which is listed without an answer.
     pub(super) fn noted(&self, queue: &str) {
         self.with(queue, |heard| {
             heard.was_silent = true;
@@ -39,7 +39,7 @@ impl Silence {
         });
     }
 
-    /// Says of how many runs of which queues no worker said anything.
+    /// Returns a sentence for each queue with runs that are listed without an answer, with their number.
     pub(super) fn reasons(self) -> Vec<String> {
         let heard = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let silent = heard.into_iter().filter(|(_, heard)| heard.listed > 0);

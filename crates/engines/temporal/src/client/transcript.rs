@@ -1,4 +1,4 @@
-//! What was said and done in a run: by the histories, and by a worker as far as they do not say it.
+//! What was said and done in a run: from the histories, and from a worker where they lack it.
 
 use std::time::Duration;
 
@@ -9,18 +9,19 @@ use temporalio_client::WorkflowExecutionStatus;
 use super::AgentClient;
 use crate::conversation::recording::Recording;
 
-/// How long a worker may take to tell of a run that is over.
+/// How long a worker may take to answer about a run that is over.
 const CLOSED_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many histories of a run are read, the newest first.
+/// The most histories of a run that are read, the newest first.
 const HISTORIES: usize = 50;
 
-/// What is missing where no worker answers.
+/// What is missing if no worker answers.
 const NO_WORKER: &str = "no worker of the run answered, so that it has no tickets, and no reasons of calls that were not \
                          made";
 
 impl AgentClient {
-    /// The events come from a worker where the run needs one; what the steps came to stands in the histories.
+    /// Returns the transcript. The events come from a worker if the run needs one; the results of steps are in the
+    /// histories.
     pub(super) async fn transcript_of(&self, run_id: &RunId) -> Result<Transcript, RunClientError> {
         let seen = self.describe(run_id).await?;
         if self.untouched(run_id, &seen).await?.is_some() {
@@ -29,7 +30,7 @@ impl AgentClient {
         let told = self.worker_events(run_id, 0, usize::MAX);
         let told = if seen.status() == WorkflowExecutionStatus::Running {
             match told.await {
-                // A worker that was killed has the run for five seconds more, and another may then have to replay it.
+                // A worker that was killed keeps the run for five seconds, and another may then have to replay it.
                 Err(error) if error.is_no_worker() => {
                     Some(self.worker_events(run_id, 0, usize::MAX).await?)
                 }
@@ -55,7 +56,7 @@ impl AgentClient {
         Ok(steps.into_transcript(run_id.clone(), &events))
     }
 
-    /// What the histories of a run say, from the newest back to the first that is still there.
+    /// Returns what the histories of a run contain, from the newest back to the oldest that still exists.
     async fn recorded(
         &self,
         run_id: &RunId,
@@ -74,7 +75,7 @@ impl AgentClient {
             let handle = self.history(run_id, id);
             let events = handle.fetch_history(Default::default()).into_events().await;
             let events = match events.map_err(|error| self.interaction(run_id, error)) {
-                // It was there a moment ago, or it is one that the server has deleted.
+                // The history existed a moment ago, or the server has deleted it.
                 Err(error) if error.is_unknown_run() && !older.is_empty() => {
                     steps.lacks("the server has deleted older histories");
                     break;

@@ -24,18 +24,18 @@ use super::{
 };
 use crate::wire::{agent_run::AgentRun, history_input::HistoryInput, names::ENGINE};
 
-/// How many events a history has at most that no worker has taken up yet. With more signals than that the run's
-/// worker is asked, and is not there.
+/// The most events of a history that no worker has taken up yet. A history with more signals than that counts as taken
+/// up: the run's worker is asked, and does not answer.
 const UNTOUCHED: usize = 32;
 
-/// How a run ended: with an output, or beside its agent, as one that somebody terminated.
+/// How a run ended: with an output, or without its agent, such as a run that was terminated.
 type End = Result<RunOutput, Beside>;
 
 /// How a run ended without an output.
 pub(super) struct Beside {
-    /// In the server's words.
+    /// The reason in the server's words.
     how: String,
-    /// What the run says of it, if that is why.
+    /// The run's failure, if that is the reason.
     failure: Option<StepFailure>,
 }
 
@@ -70,7 +70,7 @@ impl AgentClient {
         described.map_err(|error| self.interaction(run_id, error))
     }
 
-    /// What the run was started with, if no worker has ever taken it up.
+    /// Returns the input that the run was started with, if no worker has ever taken it up.
     pub(super) async fn untouched(
         &self,
         run_id: &RunId,
@@ -91,7 +91,7 @@ impl AgentClient {
                 event.attributes
             {
                 if !start.continued_execution_run_id.is_empty() {
-                    // It continued as new: an earlier history was taken up.
+                    // The run continued as new: an earlier history was taken up.
                     return Ok(None);
                 }
                 started = Some(input_of(&start));
@@ -100,7 +100,7 @@ impl AgentClient {
         Ok(Some(started.unwrap_or_default()))
     }
 
-    /// What the run's newest history began with.
+    /// Returns the input of the run's newest history.
     pub(super) async fn newest_input(
         &self,
         run_id: &RunId,
@@ -109,8 +109,8 @@ impl AgentClient {
         Ok(start.map_or_else(HistoryInput::default, |start| input_of(&start)))
     }
 
-    /// What the run was started with, by its first history; `None` where the server does not have that any more, or another
-    /// build wrote it.
+    /// Returns the request that the run was started with, from its first history; `None` if the server does not have
+    /// that history any more, or another build wrote it.
     pub(super) async fn first_request(
         &self,
         run_id: &RunId,
@@ -124,13 +124,13 @@ impl AgentClient {
         let first = self.history(run_id, newest.first_execution_run_id);
         match self.beginning(run_id, &first).await {
             Ok(start) => Ok(start.and_then(|start| input_of(&start).into_request())),
-            // The run is there: the server has deleted its first history.
+            // The run exists: the server has deleted its first history.
             Err(error) if error.is_unknown_run() => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The first event of a history.
+    /// Returns the first event of a history.
     async fn beginning(
         &self,
         run_id: &RunId,
@@ -160,7 +160,7 @@ impl AgentClient {
         }))
     }
 
-    /// The status of a run whose workflow is closed. `known` is what the workflow said last.
+    /// Returns the status of a run whose workflow is closed. `known` is the workflow's last status.
     pub(super) async fn last_status(
         &self,
         run_id: &RunId,
@@ -209,7 +209,7 @@ impl AgentClient {
         Ok(status)
     }
 
-    /// The output of a run whose workflow ended, whether it has one of its own or not.
+    /// Returns the output of a run whose workflow ended, whether the workflow returned one or not.
     pub(super) async fn output_of(
         &self,
         run_id: &RunId,
@@ -230,7 +230,7 @@ impl AgentClient {
         Ok(status.output(Some(reason)))
     }
 
-    /// Why a run takes nothing: it is over, or there is none.
+    /// Returns why a run takes nothing: the run is over, or does not exist.
     pub(super) async fn why_closed(&self, run_id: &RunId) -> RunClientError {
         let why = async {
             let seen = self.describe(run_id).await?;
@@ -247,7 +247,7 @@ impl AgentClient {
     }
 }
 
-/// The status of a run of which nothing is known but what it began with.
+/// Returns the status of a run whose input is all that is known.
 pub(super) fn first_status(
     run_id: &RunId,
     seen: &WorkflowExecutionDescription,
@@ -264,7 +264,7 @@ pub(super) fn first_status(
     RunStatus::new(run_id.clone(), ENGINE, agent, started_at).with_tags(&input.tags())
 }
 
-/// What a history begins with, as far as this build reads it.
+/// Returns the input of a history, as far as this build can read it.
 fn input_of(start: &WorkflowExecutionStartedEventAttributes) -> HistoryInput {
     let payloads = start.input.iter().flat_map(|input| &input.payloads);
     let mut inputs = payloads.filter_map(|payload| serde_json::from_slice(&payload.data).ok());

@@ -1,4 +1,4 @@
-//! What is remembered up to a number of bytes.
+//! A cache that is bounded in bytes.
 
 use std::{
     collections::HashMap,
@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Values of known sizes. Those that were used longest ago go first.
+/// Values of known sizes. The least recently used ones are dropped first.
 #[derive(Debug)]
 pub(crate) struct ByteCache<K, V> {
     max_bytes: usize,
@@ -28,7 +28,7 @@ struct Entry<V> {
 }
 
 impl<K: Hash + Eq + Clone, V> ByteCache<K, V> {
-    /// A cache of so many bytes. With 0 nothing is remembered.
+    /// Returns a cache of so many bytes. With 0 nothing is remembered.
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self {
             max_bytes,
@@ -48,7 +48,7 @@ impl<K: Hash + Eq + Clone, V> ByteCache<K, V> {
         Some(entry.value)
     }
 
-    /// A copy of a value.
+    /// Returns a copy of a value.
     pub(crate) fn get(&self, key: &K) -> Option<V>
     where
         V: Clone,
@@ -61,7 +61,7 @@ impl<K: Hash + Eq + Clone, V> ByteCache<K, V> {
         Some(entry.value.clone())
     }
 
-    /// Puts in a value of so many bytes, unless it is larger than the cache.
+    /// Adds a value of so many bytes, unless it is larger than the cache.
     pub(crate) fn put(&self, key: K, value: V, bytes: usize) {
         if bytes > self.max_bytes || self.max_bytes == 0 {
             return;

@@ -1,4 +1,4 @@
-//! A conversation's new messages in chunks that fit into one input each.
+//! A conversation's new messages in chunks that each fit into one input.
 
 use neuron_types::{Message, RequestHead, json_bytes};
 
@@ -10,21 +10,21 @@ use crate::{
     },
 };
 
-/// The messages of one delta have no more bytes of JSON, unless a single block has: Temporal takes 2 MiB.
+/// The most bytes of JSON in the messages of one delta, unless a single block has more: Temporal takes 2 MiB.
 pub(crate) const CHUNK_BYTES: usize = 1_400_000;
 
-/// New messages on their way into deltas.
+/// New messages that are being split into deltas.
 pub(crate) struct Chunks<'a> {
     chain: &'a mut Chain,
     head_digests: Digests,
     done: Vec<Delta>,
     chunk: Delta,
-    /// Of the chunk.
+    /// The size of the chunk.
     bytes: usize,
 }
 
 impl<'a> Chunks<'a> {
-    /// Messages behind the first `keep` of a conversation, with a changed head of so many bytes.
+    /// Begins with messages behind the first `keep` of a conversation, with a changed head of so many bytes.
     pub(crate) fn begin(
         chain: &'a mut Chain,
         head_digests: Digests,
@@ -44,7 +44,7 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Adds a message, stated so.
+    /// Adds a message in this stated form.
     pub(crate) fn add(
         &mut self,
         message: &Message,
@@ -120,7 +120,7 @@ impl<'a> Chunks<'a> {
         self.chain.push(&said)
     }
 
-    /// Ends a chunk. The next keeps so many messages.
+    /// Ends a chunk. The next chunk keeps so many messages.
     fn cut(&mut self, keep: usize) {
         let next = following(keep);
         self.sum_up();
@@ -129,21 +129,21 @@ impl<'a> Chunks<'a> {
         self.bytes = 0;
     }
 
-    /// The deltas, one at least.
+    /// Returns the deltas, at least one.
     pub(crate) fn end(mut self) -> Vec<Delta> {
         self.sum_up();
         self.done.push(self.chunk);
         self.done
     }
 
-    /// Writes down what the conversation comes to with the chunk.
+    /// Records the checksum of the conversation with the chunk.
     fn sum_up(&mut self) {
         self.chunk.checksum = self.chain.checksum(&self.head_digests);
         self.chunk.sum = Some(self.chain.sum(&self.head_digests));
     }
 }
 
-/// A delta without anything new yet.
+/// Returns a delta without anything new.
 fn following(keep: usize) -> Delta {
     Delta {
         keep,

@@ -1,4 +1,4 @@
-//! The conversation as the workflow follows it: which part of a request is new.
+//! The conversation as the workflow tracks it: which part of a request is new.
 
 use std::sync::Arc;
 
@@ -15,26 +15,26 @@ use crate::{
 
 /// Encodes requests as deltas to what the model activities of a run have received and answered so far.
 ///
-/// The cost of a request is that of its new messages: of those that are known only the newest is compared. A
-/// loop that changes older ones says so with [`RunEvent::ContextCompacted`](neuron_types::RunEvent), and then
-/// all are.
+/// The cost of a request is that of its new messages: of the known messages only the newest is compared. A loop that
+/// changes older messages emits [`RunEvent::ContextCompacted`](neuron_types::RunEvent), and then all messages are
+/// compared.
 #[derive(Debug, Default)]
 pub(crate) struct DeltaEncoder {
     messages: Vec<Message>,
     chain: Chain,
-    /// The newest message is the model's answer and was never part of a request.
+    /// Whether the newest message is the model's answer and was never part of a request.
     answered: bool,
-    /// Older messages may have changed.
+    /// Whether older messages may have changed.
     doubtful: bool,
-    /// The newest request may not have been stated to its end.
+    /// Whether the newest request may be stated only in part.
     is_half_stated: bool,
-    /// How often they may have changed.
+    /// How often older messages may have changed.
     form: u64,
     head: Option<(Arc<RequestHead>, Digests)>,
 }
 
 impl DeltaEncoder {
-    /// The conversation so far.
+    /// Returns the conversation so far.
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
     }
@@ -49,25 +49,25 @@ impl DeltaEncoder {
         Ok(())
     }
 
-    /// The size of the conversation as JSON.
+    /// Returns the size of the conversation as JSON.
     pub(crate) fn bytes(&self) -> usize {
         self.chain.bytes()
     }
 
-    /// Another number where messages may have changed that were there before.
+    /// Returns a number that changes whenever messages that existed before may have changed.
     pub(crate) fn form(&self) -> u64 {
         self.form
     }
 
-    /// Compares all messages with the next request's.
+    /// Makes the next request compare all messages.
     pub(crate) fn doubt(&mut self) {
         self.form += 1;
         self.doubtful = true;
     }
 
-    /// Takes in a request and returns what is new in it, in chunks where it is much. All but the last are sent
-    /// without a call. Until [`stated`](Self::stated) the next request is stated whole. Known results of `least`
-    /// bytes are named.
+    /// Adds a request and returns what is new in it, in chunks if it is large. All chunks except the last are sent
+    /// without a model call. Until [`stated`](Self::stated) is called, the next request is stated whole. Known results
+    /// of at least `least` bytes are replaced by their names.
     pub(crate) fn next(
         &mut self,
         request: &CompletionRequest,
@@ -98,12 +98,12 @@ impl DeltaEncoder {
         Ok(deltas)
     }
 
-    /// All that is new in the request is in the history.
+    /// Records that everything new in the request is in the history.
     pub(crate) fn stated(&mut self) {
         self.is_half_stated = false;
     }
 
-    /// Takes back that anything was said: the next request is said whole.
+    /// Forgets what was stated: the next request is stated whole.
     pub(crate) fn forget(&mut self) {
         let form = self.form + 1;
         *self = Self {
@@ -112,7 +112,7 @@ impl DeltaEncoder {
         };
     }
 
-    /// Takes in the answer to the request before.
+    /// Adds the answer to the request before.
     pub(crate) fn answer(&mut self, message: &Message) -> Result<(), serde_json::Error> {
         self.chain.push(message)?;
         self.messages.push(message.clone());
@@ -120,7 +120,7 @@ impl DeltaEncoder {
         Ok(())
     }
 
-    /// How many leading messages of the request are known.
+    /// Returns how many leading messages of the request are known.
     fn common_with(&self, messages: &[Message]) -> usize {
         if self.doubtful {
             let pairs = self.messages.iter().zip(messages);
@@ -135,7 +135,7 @@ impl DeltaEncoder {
         if same(known) {
             known
         } else if self.answered && same(known - 1) {
-            // The loop did not take the answer as it was.
+            // The loop changed the answer.
             known - 1
         } else {
             0
@@ -157,7 +157,7 @@ impl DeltaEncoder {
     }
 }
 
-/// A request that stands for itself.
+/// Returns the delta of a request that is not part of the conversation.
 pub(crate) fn aside(request: &CompletionRequest) -> Result<Delta, serde_json::Error> {
     let mut chain = Chain::default();
     for message in &request.messages {

@@ -1,9 +1,9 @@
 //! Digests of conversations, computed message by message.
 //!
-//! Whoever checks one may be of another build than whoever states it, and than who stated the messages before: none of them
-//! has the bytes of the others, and each makes them from what it read. So a digest covers what is said, and not how it is
-//! written: a field that one build writes empty and another one leaves out changes nothing. What only one of them knows and
-//! is not empty does.
+//! The build that checks a digest may differ from the build that states it, and from those that stated the messages
+//! before: none of them has the bytes of the others, and each computes the digest from what it read. So a digest covers
+//! the content and not how it is written: a field that one build writes empty and another one leaves out changes
+//! nothing. A field that only one of them knows, and that is not empty, changes the digest.
 
 use neuron_types::{canonical_json, hex};
 use serde::Serialize;
@@ -12,22 +12,22 @@ use sha2::{Digest as _, Sha256};
 
 pub(crate) type Digest = [u8; 32];
 
-/// The digests of a value, and of all that was before it.
+/// The digests of a value, and of all values before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Digests {
-    /// Of its JSON as this build writes it: what builds check that do not know the other one.
+    /// The digest of its JSON as this build writes it: builds that do not know the other digest check this one.
     written: Digest,
-    /// Of its JSON without what is empty in it.
+    /// The digest of its JSON without empty fields.
     said: Digest,
 }
 
 impl Digests {
-    /// The digests of a value, and the length of its JSON.
+    /// Returns the digests of a value, and the length of its JSON.
     pub(crate) fn of(value: &impl Serialize) -> Result<(Self, usize), serde_json::Error> {
         Self::default().followed_by(value)
     }
 
-    /// The digests of this and of a value behind it, and the length of the value's JSON.
+    /// Returns the digests of this and of a value behind it, and the length of the value's JSON.
     fn followed_by(self, value: &impl Serialize) -> Result<(Self, usize), serde_json::Error> {
         let value = serde_json::to_value(value)?;
         let text = canonical_json(&value);
@@ -39,15 +39,15 @@ impl Digests {
     }
 }
 
-/// Digests of a conversation: entry n covers the first n + 1 messages, so a longer conversation costs no
-/// more than its new messages.
+/// Digests of a conversation: entry n covers the first n + 1 messages, so a longer conversation costs only its new
+/// messages.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chain(Vec<Link>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Link {
     digests: Digests,
-    /// Of the JSON text of the first n + 1 messages.
+    /// The size of the JSON text of the first n + 1 messages.
     bytes: usize,
 }
 
@@ -74,18 +74,18 @@ impl Chain {
         self.0.last().copied().unwrap_or_default()
     }
 
-    /// The size of the messages as JSON.
+    /// Returns the size of the messages as JSON.
     pub(crate) fn bytes(&self) -> usize {
         self.last().bytes
     }
 
-    /// The sum of a request with these messages and this head, by what it says.
+    /// Returns the checksum of a request with these messages and this head, by its content.
     pub(crate) fn sum(&self, head: &Digests) -> String {
         let hash = digest(&[&self.last().digests.said, &head.said]);
         hex(hash.get(..8).unwrap_or_default())
     }
 
-    /// The same by how this build writes it, for builds that know no other.
+    /// Returns the checksum of the JSON that this build writes, for builds that know no other.
     pub(crate) fn checksum(&self, head: &Digests) -> String {
         let hash = digest(&[&self.last().digests.written, &head.written]);
         hex(hash.get(..16).unwrap_or_default())
@@ -100,7 +100,7 @@ fn digest(parts: &[&[u8]]) -> Digest {
     hasher.finalize().into()
 }
 
-/// The value without the fields that are empty.
+/// Returns the value without empty fields.
 fn without_empty(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -125,7 +125,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The SHA-256 over texts and where each of them ends.
+/// Returns the SHA-256 of texts, with the end of each of them.
 pub(crate) fn digest_of_texts(texts: Vec<&str>) -> Digest {
     let mut hasher = Sha256::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! A conversation, put together from the events of a history.
+//! A conversation, assembled from the events of a history.
 
 use std::collections::BTreeMap;
 
@@ -30,31 +30,31 @@ use crate::{
     },
 };
 
-/// What is to be done with the next event.
+/// What to do with the next event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Take it in.
+    /// Add it.
     TakeIn,
-    /// Nothing: the conversation is whole.
+    /// Nothing: the conversation is complete.
     Stop,
 }
 
-/// A conversation on its way through a history, event by event.
+/// A conversation that is being assembled from a history, event by event.
 pub(crate) struct Fold<'a> {
     converter: &'a DataConverter,
-    /// The activity whose conversation it is.
+    /// The activity that needs the conversation.
     own: &'a str,
     transcript: Transcript,
     /// The results of tool calls by the names of their steps.
     results: BTreeMap<String, Vec<ContentItem>>,
-    /// The event of the newest model activity. An answer to an older one is no part of the conversation.
+    /// The event of the newest model activity. An answer to an older one is not part of the conversation.
     asked: Option<i64>,
     /// The tool activities that have no result yet, by their events, with the names of their steps.
     called: BTreeMap<i64, String>,
 }
 
 impl<'a> Fold<'a> {
-    /// Goes on with a conversation that holds what was before the next event.
+    /// Continues with a conversation that contains everything before the next event.
     pub(crate) fn from(converter: &'a DataConverter, own: &'a str, transcript: Transcript) -> Self {
         Self {
             converter,
@@ -66,7 +66,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// Takes in the next event.
+    /// Adds the next event.
     pub(crate) async fn take_in(&mut self, event: HistoryEvent) -> Result<Next, StepFailure> {
         match event.attributes {
             Some(Attributes::WorkflowExecutionStartedEventAttributes(started)) => {
@@ -129,7 +129,7 @@ impl<'a> Fold<'a> {
         Ok(Next::TakeIn)
     }
 
-    /// A local activity. Its marker has its result, and that of a model call its input too.
+    /// Adds a local activity. Its marker has its result, and that of a model call its input too.
     async fn made_beside(
         &mut self,
         mut marker: MarkerRecordedEventAttributes,
@@ -181,7 +181,7 @@ impl<'a> Fold<'a> {
             .map_err(|error| unreadable(&error))
     }
 
-    /// The conversation with this at its end, if it is the one that the run states.
+    /// Returns the conversation with this delta at its end, if it is the one that the run states.
     pub(crate) fn end(mut self, delta: &Delta) -> Result<Option<Transcript>, StepFailure> {
         let results = &self.results;
         let find = |named: &ResultOf| results.get(&named.step).cloned();
@@ -201,7 +201,7 @@ impl<'a> Fold<'a> {
     }
 }
 
-/// What stands in a history.
+/// Decodes a payload of a history.
 pub(crate) async fn decode<T: TemporalDeserializable + 'static>(
     converter: &DataConverter,
     payloads: Option<Payloads>,
@@ -212,7 +212,7 @@ pub(crate) async fn decode<T: TemporalDeserializable + 'static>(
     read.map_err(|error| unreadable(&error))
 }
 
-/// Whether the event is the one with which this activity took its input in.
+/// Returns whether the event is the one that scheduled this activity.
 pub(crate) fn is_of(event: &HistoryEvent, activity: &str) -> bool {
     match &event.attributes {
         Some(Attributes::ActivityTaskScheduledEventAttributes(scheduled)) => {
@@ -231,7 +231,7 @@ pub(crate) fn is_of(event: &HistoryEvent, activity: &str) -> bool {
     }
 }
 
-/// Retryable: the next attempt reads again.
+/// Returns a retryable failure: the next attempt reads again.
 pub(crate) fn unreadable(error: &dyn std::fmt::Display) -> StepFailure {
     StepFailure::new(
         FailureKind::Unavailable,

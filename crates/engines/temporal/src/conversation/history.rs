@@ -23,14 +23,14 @@ use crate::{
     wire::activity_inputs::Delta,
 };
 
-/// How many events are asked for at once: those of the turns since a worker had the run last.
+/// The number of events per page: about those of the turns since a worker last had the run.
 const PAGE: i32 = 200;
 
-/// From how many pages on it is cheaper to read from the first event, where nothing has to be kept.
+/// The number of pages from which on it is cheaper to read from the first event, which needs no buffer.
 const PAGES: usize = 5;
 
-/// The conversation with this delta at its end, where `known` is what an earlier activity of the run left: only what
-/// came since is read, from the newest event backwards. `None` if it is not found so.
+/// Returns the conversation with this delta at its end, where `known` is what an earlier activity of the run left: only
+/// newer events are read, from the newest backwards. Returns `None` if it is not found that way.
 pub(crate) async fn transcript_since(
     ctx: &ActivityContext,
     known: Transcript,
@@ -53,8 +53,8 @@ pub(crate) async fn transcript_since(
     fold.end(delta)
 }
 
-/// The conversation with this delta at its end, from the whole history. `None` if it is another than the run
-/// states.
+/// Returns the conversation with this delta at its end, from the whole history. Returns `None` if it differs from the
+/// one that the run states.
 pub(crate) async fn transcript(
     ctx: &ActivityContext,
     delta: &Delta,
@@ -72,7 +72,7 @@ pub(crate) async fn transcript(
     fold.end(delta)
 }
 
-/// The events from that of this activity on, the newest first; `None` if it is not among the newest pages.
+/// Returns the events from that of this activity on, the newest first; `None` if it is not among the newest pages.
 async fn newest_events(
     ctx: &ActivityContext,
     handle: &WorkflowHandle<Client, UntypedWorkflow>,
@@ -98,7 +98,7 @@ async fn newest_events(
             .await;
         let page = match answer {
             Ok(page) => page.into_inner(),
-            // An old server reads forwards only.
+            // An old server only reads forwards.
             Err(status) if status.code() == Code::Unimplemented => return Ok(None),
             Err(status) => return Err(unreadable(&status)),
         };

@@ -1,4 +1,4 @@
-//! Which tool results a history holds, as its workflow knows them.
+//! The tool results in a history, as far as its workflow knows them.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::{
     wire::stated::{Named, ResultOf, StatedBlock, StatedMessage, step_name},
 };
 
-/// Results of so many bytes of text are named in the input of a model activity. Smaller ones travel: whoever makes the
-/// call may be another worker, and would have to read them from the history.
+/// The size of text from which on a result is named in the input of a model activity. Smaller results are sent: the
+/// call may be made by another worker, which would have to read them from the history.
 pub(crate) const NAMED: usize = 16 * 1024;
 
-/// The same of a model call that is made beside the run, where the results are at hand.
+/// The same size for a model call that is made beside the run, where the results are at hand.
 pub(crate) const NAMED_BESIDE: usize = 256;
 
 /// The steps whose results are in the history, by the lengths and the digests of their texts.
@@ -21,7 +21,7 @@ pub(crate) const NAMED_BESIDE: usize = 256;
 pub(crate) struct KnownResults(BTreeMap<(usize, Digest), StepId>);
 
 impl KnownResults {
-    /// Takes in the result of a tool call that the history holds.
+    /// Adds the result of a tool call that is in the history.
     pub(crate) fn note(&mut self, step: StepId, content: &[ContentItem]) {
         let length = length(content);
         if length >= NAMED_BESIDE
@@ -31,7 +31,7 @@ impl KnownResults {
         }
     }
 
-    /// The message with those results named that the history holds and that have so many bytes.
+    /// Returns the message, with names in place of the results that are in the history and have at least so many bytes.
     pub(crate) fn state(&self, message: &Message, least: usize) -> StatedMessage {
         let content = message.content.iter().map(|block| {
             self.name(block, least).map_or_else(
@@ -63,7 +63,7 @@ impl KnownResults {
     }
 }
 
-/// The bytes of a result's texts.
+/// Returns the size of a result's texts.
 pub(crate) fn length(content: &[ContentItem]) -> usize {
     let items = content.iter().map(|item| match item {
         ContentItem::Text(text) => text.len(),
@@ -72,7 +72,7 @@ pub(crate) fn length(content: &[ContentItem]) -> usize {
     items.sum()
 }
 
-/// What tells one result from all others; `None` for one that is not text alone.
+/// Returns what distinguishes a result from all others; `None` if the result is not text alone.
 fn digest(content: &[ContentItem]) -> Option<Digest> {
     let texts = content.iter().map(|item| match item {
         ContentItem::Text(text) => Some(text.as_str()),

@@ -4,7 +4,7 @@ use neuron_types::ContentItem;
 
 use crate::conversation::{byte_cache::ByteCache, known_results::length, transcript::Transcript};
 
-/// Conversations, and tool results that no model call has taken in yet, by the id of Temporal's run.
+/// Conversations, and tool results that are not yet part of a model call, by Temporal's run id.
 #[derive(Debug)]
 pub(crate) struct Memory {
     transcripts: ByteCache<String, Transcript>,
@@ -13,7 +13,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// A memory of so many bytes of JSON: three quarters of them for conversations. With 0 nothing is
+    /// Returns a memory of so many bytes of JSON: three quarters of them for conversations. With 0 nothing is
     /// remembered.
     pub(crate) fn new(max_bytes: usize) -> Self {
         let results = max_bytes / 4;
@@ -28,13 +28,13 @@ impl Memory {
         self.transcripts.take(&run.to_owned())
     }
 
-    /// Puts a conversation in.
+    /// Remembers a conversation.
     pub(crate) fn put(&self, run: String, transcript: Transcript) {
         let bytes = transcript.bytes();
         self.transcripts.put(run, transcript, bytes);
     }
 
-    /// The result of a step.
+    /// Returns the result of a step.
     pub(crate) fn result(&self, run: &str, step: &str) -> Option<Vec<ContentItem>> {
         self.results.get(&(run.to_owned(), step.to_owned()))
     }
@@ -46,7 +46,7 @@ impl Memory {
         self.results.put(key, content.to_vec(), bytes);
     }
 
-    /// Forgets the result of a step: a conversation holds it.
+    /// Forgets the result of a step: a conversation contains it.
     pub(crate) fn forget_result(&self, run: &str, step: &str) {
         drop(self.results.take(&(run.to_owned(), step.to_owned())));
     }

@@ -1,4 +1,4 @@
-//! What a history records of what was said and done, as far as it can be read without the workflow.
+//! What was said and done according to a history, as far as it can be read without the workflow.
 
 use std::collections::BTreeMap;
 
@@ -37,25 +37,25 @@ use crate::{
     },
 };
 
-/// What the names of calls began with in older builds that were no calls of tools.
+/// The prefix of calls in older builds that were no calls of tools.
 const NO_TOOLS: &str = "neuron/";
 
 /// One history, read.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     pub(crate) steps: KnownSteps,
-    /// What the workflow would have said of it, as far as that is known without it: no tickets, and no calls that were
-    /// not made.
+    /// The events that the workflow would have emitted, as far as they are known without it: no tickets, and no calls
+    /// that were not made.
     pub(crate) events: Vec<RecordedEvent>,
-    /// The id that Temporal gave the history before this one.
+    /// Temporal's id of the history before this one.
     pub(crate) previous: Option<String>,
-    /// Something in it could not be read.
+    /// Whether something in the history could not be read.
     pub(crate) is_unreadable: bool,
     /// The steps that were scheduled and have no result yet, by their events.
     scheduled: BTreeMap<i64, Scheduled>,
     /// The newest turn.
     turn: u32,
-    /// The calls that its answer asks for, in their order.
+    /// The calls that the newest answer asks for, in their order.
     asked: Vec<ToolCall>,
 }
 
@@ -66,7 +66,7 @@ enum Scheduled {
         step: StepId,
         call: ToolCall,
         effects: ToolEffects,
-        /// An older build scheduled it, whose results say not what they are of.
+        /// Whether an older build scheduled it: such results do not name their kind.
         is_older: bool,
     },
 }
@@ -165,7 +165,7 @@ impl Recording {
     }
 
     fn record(&mut self, event: RunEvent, at: DateTime<Utc>) {
-        // They are numbered when all histories are there.
+        // The events are numbered when all histories are there.
         self.events.push(RecordedEvent { seq: 0, at, event });
     }
 
@@ -281,7 +281,7 @@ impl Recording {
         result: Result<ToolOutput, StepFailure>,
         at: DateTime<Utc>,
     ) {
-        // A call that waits for a result has none.
+        // A call that waits for a result has no result yet.
         if matches!(&result, Ok(output) if output.pending.is_some()) {
             return;
         }
@@ -322,7 +322,7 @@ impl Recording {
         }
     }
 
-    /// A local activity: its marker has its result. What it was asked stands in the answer before it.
+    /// Adds a local activity: its marker has its result. Its input is in the answer before it.
     async fn made_beside(
         &mut self,
         mut marker: MarkerRecordedEventAttributes,
@@ -354,7 +354,7 @@ impl Recording {
                 }
             }
             (PERFORM | TOOL, None, Some(failure)) if is_call(step) => {
-                // Another attempt may follow, which takes its place.
+                // Another attempt may follow, whose result replaces this one.
                 let failure = failure_in(&failure, ToolEffects::ReadOnly);
                 self.steps.tool(step, Err(failure));
             }
@@ -363,7 +363,7 @@ impl Recording {
         Ok(())
     }
 
-    /// The call of this step, as the newest answer asks for it.
+    /// Returns the call of this step, as the newest answer asks for it.
     fn asked_at(&self, step: StepId) -> Option<ToolCall> {
         let index = usize::try_from(step.position.checked_sub(1)?).ok()?;
         let is_of_newest = step.turn == self.turn;
@@ -405,7 +405,7 @@ impl Recording {
             verdict: decision.verdict,
             digest: decision.digest,
             approver: decision.approver,
-            // What its verification came to is not looked at.
+            // The result of the verification is not read.
             verified: false,
             key: None,
             decided_at: decision.at,
@@ -420,12 +420,12 @@ impl Recording {
     }
 }
 
-/// Whether it is the place of a tool call.
+/// Returns whether this is the place of a tool call.
 const fn is_call(step: StepId) -> bool {
     step.position < StepId::OWN_CALLS
 }
 
-/// What a tool call came to, also where an older build wrote it; `None` if it is the outcome of something else.
+/// Returns the result of a tool call, also if an older build wrote it; `None` if it is the outcome of another effect.
 async fn output_in(
     result: Option<Payloads>,
     is_older: bool,

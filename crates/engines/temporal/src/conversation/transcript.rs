@@ -1,4 +1,4 @@
-//! The conversation as the worker puts it together again.
+//! The conversation as the worker assembles it.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ pub(crate) struct Transcript {
     request: CompletionRequest,
     head: Digests,
     chain: Chain,
-    /// The activity that took in the newest delta: where to read on in the history.
+    /// The activity that added the newest delta: where to continue reading in the history.
     pub(crate) mark: Option<String>,
 }
 
 impl Transcript {
-    /// A conversation that a history began with.
+    /// Returns a conversation that a history began with.
     pub(crate) fn beginning_with(messages: Conversation) -> Result<Self, serde_json::Error> {
         let mut transcript = Self::default();
         for message in &messages {
@@ -32,10 +32,10 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// Takes in what is new, with the results that it names. Applying the same again changes nothing.
+    /// Adds what is new, with the results that the delta names. Applying the same delta again changes nothing.
     ///
-    /// False, and nothing is changed, if the conversation before it is not all here, or a result is not found,
-    /// neither by `find` nor in the conversation.
+    /// Returns false, and changes nothing, if the conversation before the delta is not complete here, or if a result is
+    /// found neither by `find` nor in the conversation.
     pub(crate) fn apply(
         &mut self,
         delta: &Delta,
@@ -78,7 +78,8 @@ impl Transcript {
         Ok(true)
     }
 
-    /// What the conversation has for a call's result. The checksum says whether it was the one that is meant.
+    /// Returns the content that the conversation has for a call's result. The checksum shows whether it is the right
+    /// one.
     fn result(&self, named: &ResultOf) -> Option<Vec<ContentItem>> {
         let messages = self.request.messages.iter().rev();
         let mut blocks = messages.flat_map(|message| message.content.iter().rev());
@@ -90,14 +91,14 @@ impl Transcript {
         })
     }
 
-    /// Takes in the answer to the request.
+    /// Adds the answer to the request.
     pub(crate) fn answer(&mut self, message: &Message) -> Result<(), serde_json::Error> {
         self.chain.push(message)?;
         self.request.messages.push(message.clone());
         Ok(())
     }
 
-    /// The request, if it is the one that was stated.
+    /// Returns the request, if it is the one that was stated.
     pub(crate) fn stated(&self, delta: &Delta) -> bool {
         let is_same = match &delta.sum {
             Some(sum) => self.chain.sum(&self.head) == *sum,
@@ -110,7 +111,7 @@ impl Transcript {
         &self.request
     }
 
-    /// The size of the conversation as JSON.
+    /// Returns the size of the conversation as JSON.
     pub(crate) fn bytes(&self) -> usize {
         self.chain.bytes()
     }
@@ -245,10 +246,10 @@ mod tests {
         assert!(transcript.apply(delta, find).unwrap());
         assert!(transcript.stated(delta));
         assert_eq!(transcript.request(), &stated);
-        // The next attempt at the call, where the results are remembered no longer.
+        // The next attempt at the call, when the results are not remembered any more.
         assert!(transcript.apply(delta, NOWHERE).unwrap());
         assert!(transcript.stated(delta));
-        // The conversation is made smaller, and one of the results stays.
+        // The conversation is reduced, and one of the results stays.
         encoder.doubt();
         stated.messages = vec![Message::user("b"), results(&[(2, &two)])].into();
         let deltas = encoder.next(&stated, &known, 256).unwrap();

@@ -9,14 +9,14 @@ use crate::{
     wire::payload_limits::LARGEST_PAYLOAD,
 };
 
-/// Marks in a history: here it was left, here nothing more was added to it.
+/// The marker for the place in a history where the run left it: nothing more was added.
 const LEFT: &str = "neuron-left";
 const FULL: &str = "neuron-full";
-/// And from here on nothing more was started in it.
+/// The marker for the place in a history from which on nothing more was started in it.
 const CLOSING: &str = "neuron-closing";
 
 impl<W: 'static> TemporalDurableContext<W> {
-    /// Whether the run should continue as new.
+    /// Returns whether the run should continue as new.
     pub(crate) fn is_history_long(&self) -> bool {
         let events = self.ctx.history_length();
         self.ctx.state_mut(|host| host.view.fill.look(events));
@@ -42,7 +42,7 @@ impl<W: 'static> TemporalDurableContext<W> {
         })
     }
 
-    /// Whether so much is in the history that nothing more may be started in it.
+    /// Returns whether the history is so full that nothing more may be started in it.
     pub(crate) fn is_history_full(&self) -> bool {
         if !self.is_full.get() {
             let events = self.ctx.history_length();
@@ -53,10 +53,10 @@ impl<W: 'static> TemporalDurableContext<W> {
         self.is_full.get()
     }
 
-    /// Hands the run's state over to the next history, if it can be and there is need.
+    /// Hands the run's state over to the next history, if that is possible and necessary.
     pub(crate) fn leave_history(&self, state: &RunState) -> Result<(), DurableError> {
         self.check()?;
-        // A timer that is withdrawn here would come before the mark now and after it in a replay.
+        // A timer that is withdrawn here would be recorded before the mark now and after it in a replay.
         if !self.flow().is_idle() {
             return Err(still_in_flight());
         }
@@ -67,7 +67,7 @@ impl<W: 'static> TemporalDurableContext<W> {
         };
         let bytes = json_bytes(&carried).map_err(unwritable)?;
         let fits = bytes <= LARGEST_PAYLOAD;
-        // A replay goes by what is in the history, whatever its worker would do now.
+        // A replay follows the history, whatever its worker would do now.
         if (fits || self.ctx.is_replaying()) && self.mark(LEFT) {
             return self.ctx.state_mut(|host| {
                 host.hosting.segments.attempt(history);
@@ -87,13 +87,13 @@ impl<W: 'static> TemporalDurableContext<W> {
         Ok(())
     }
 
-    /// Notes in the history what is done at this place in it, or says whether the history tells of it.
+    /// Marks this place in the history. In a replay, returns whether the history has that mark.
     fn mark(&self, what: &str) -> bool {
         let (place, before) = self.ctx.state(|host| {
             let fill = &host.view.fill;
             (fill.place(), fill.place_with_events())
         });
-        // Only a replay looks for a name of before: elsewhere the mark would be made.
+        // Only a replay looks for a name of older builds: outside of a replay this would make the mark.
         (self.ctx.is_replaying() && self.ctx.patched(&format!("{what}-{before}")))
             || self.ctx.patched(&format!("{what}-at-{place}"))
     }

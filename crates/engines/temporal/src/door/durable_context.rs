@@ -35,14 +35,14 @@ use crate::{
 
 /// The door of one run: its steps are activities, its deadlines are timers, its signals are the workflow's.
 ///
-/// The clock is that of the workflow's history, ids come from the workflow's own random numbers. Writes are
-/// normal activities, and so are model calls unless their options place them otherwise. Tool calls that change
-/// nothing, or harmlessly again, and may take five seconds at most, unless their options place them otherwise, are
-/// local activities where nothing but local ones is in flight and no ticket is open: a local activity holds back
-/// whatever else the run does or is sent. It makes one attempt; the next ones are made by a normal one.
+/// The clock is that of the workflow's history, ids come from the workflow's own random numbers. Writes are normal
+/// activities, and so are model calls unless their options place them otherwise. A tool call is a local activity,
+/// unless its options place it otherwise, if the tool changes nothing or may safely be repeated, if it takes at most
+/// five seconds, if only local activities are in flight, and if no ticket is open: a local activity delays everything
+/// else that the run does or receives. A local activity makes one attempt; further attempts are made by a normal one.
 ///
-/// Cancelling, by Temporal or by the `cancel` signal, ends every wait. Activities that are left are cancelled:
-/// a write is waited for, and all others are not.
+/// Cancelling, by Temporal or by the `cancel` signal, ends every wait. Activities that are given up are cancelled: the
+/// run waits for a write, and for no other activity.
 pub struct TemporalDurableContext<W> {
     pub(crate) ctx: WorkflowContext<AgentHost<W>>,
     run_id: RunId,
@@ -51,9 +51,9 @@ pub struct TemporalDurableContext<W> {
     random: WorkflowRandomStream,
     flow: Mutex<Flow>,
     running: RefCell<Running>,
-    /// Nothing more may be started in this segment.
+    /// Whether nothing more may be started in this segment.
     pub(crate) is_full: Cell<bool>,
-    /// What the history began with.
+    /// The patches that the history began with.
     patches: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl<W: 'static> TemporalDurableContext<W> {
         self
     }
 
-    /// Temporal's own context, for workflows that want more of it than the door.
+    /// Returns Temporal's own context, for workflows that need more than the door offers.
     #[must_use]
     pub fn temporal(&self) -> &WorkflowContext<AgentHost<W>> {
         &self.ctx
@@ -105,7 +105,7 @@ impl<W: 'static> TemporalDurableContext<W> {
         self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The loop asks the door for something.
+    /// Records that the loop calls the door.
     fn called(&self) {
         self.ctx.state_mut(|host| host.view.fill.operation());
     }
@@ -117,13 +117,14 @@ impl<W: 'static> TemporalDurableContext<W> {
         }
     }
 
-    /// Hands Temporal what it does not have, of a cancelled run only what is sent to others. Returns what has ended at once.
+    /// Schedules what Temporal does not have yet; of a cancelled run only what is sent to others. Returns what ended at
+    /// once.
     fn schedule(&self, cx: &mut Context<'_>) -> Vec<Fact> {
         let mut ended = Vec::new();
         let mut running = self.running.borrow_mut();
         let begun = {
             let mut flow = self.flow();
-            // It takes in first that it is cancelled.
+            // The run first observes that it is cancelled.
             if self.stop.is_cancelled() && !flow.is_cancelled() {
                 return ended;
             }
@@ -142,11 +143,11 @@ impl<W: 'static> TemporalDurableContext<W> {
         ended
     }
 
-    /// Whether what was started is made in the worker that has the run.
+    /// Returns whether what was started is executed in the worker that has the run.
     ///
-    /// The server hears of nothing, and the run hears of nothing, until the worker is done with its local
-    /// activities. So there are none beside anything that the run could hear of: a normal activity, a timer, or a
-    /// decision.
+    /// The server receives nothing, and the run receives nothing, until the worker has finished its local activities.
+    /// So there are no local activities beside anything that the run could be notified of: a normal activity, a timer,
+    /// or a decision.
     fn may_be_local(&self, begun: &[(Handle, Begun)], running: &Running) -> bool {
         let rooms: Option<Vec<usize>> = begun.iter().map(|(_, what)| what.room_beside()).collect();
         let Some(rooms) = rooms.filter(|_| running.are_all_beside()) else {
@@ -170,7 +171,7 @@ impl<W: 'static> TemporalDurableContext<W> {
         let here = place.clone();
         match what {
             Begun::Step(step) => {
-                // A second answer beside the conversation's next one is aside from it.
+                // A second answer beside the conversation's next one is not part of the conversation.
                 let is_next =
                     matches!(step.effect, Effect::Model(_)) && !running.has_conversation();
                 let kind = match is_next {
@@ -198,7 +199,7 @@ impl<W: 'static> TemporalDurableContext<W> {
     }
 }
 
-/// What is to be handed to Temporal.
+/// What is to be scheduled with Temporal.
 enum Begun {
     Step(Arc<Step>),
     Timer(Duration),
@@ -213,13 +214,13 @@ impl Begun {
     }
 }
 
-/// What Temporal does not have, in the order of the starts.
+/// Returns what Temporal does not have yet, in the order of the starts.
 fn begun(flow: &Flow, running: &Running) -> Vec<(Handle, Begun)> {
     let steps = flow.attempts().map(|attempt| {
         let step = Arc::clone(attempt.step);
         (attempt.key.handle, Begun::Step(step))
     });
-    // A run that is cancelled waits for no time.
+    // A cancelled run waits for no timer.
     let timers = flow.timers().filter(|_| !flow.is_cancelled());
     let timers = timers.map(|timer| (timer.handle, Begun::Timer(timer.time)));
     let all = steps.chain(timers);
@@ -228,8 +229,8 @@ fn begun(flow: &Flow, running: &Running) -> Vec<(Handle, Begun)> {
     begun
 }
 
-/// What the server reported comes first, then signals, then what the worker did by itself: one workflow task hands them
-/// over in this order, however many tasks a replay takes for one.
+/// Facts that the server reported come first, then signals, then what the worker did by itself: one workflow task
+/// delivers them in this order, however many tasks a replay combines.
 impl<W: 'static> Adapter for TemporalDurableContext<W> {
     fn flow(&self) -> &Mutex<Flow> {
         &self.flow
@@ -255,7 +256,7 @@ impl<W: 'static> Adapter for TemporalDurableContext<W> {
     }
 
     async fn wait(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
-        // What is left is waited for in a cancelled run, too.
+        // A cancelled run also waits for what it gave up.
         let stop = if self.flow().are_left(asked.handles) {
             WorkflowCancellationToken::new()
         } else {
@@ -277,7 +278,7 @@ impl<W: 'static> Adapter for TemporalDurableContext<W> {
             let mut ended = self.schedule(cx);
             ended.extend(self.running.borrow_mut().poll(true, cx));
             if ended.is_empty() {
-                // What arrives, or that the run is cancelled, is found by looking again.
+                // The next poll finds what arrived, or that the run is cancelled.
                 return arrived.as_mut().poll(cx).map(drop);
             }
             self.take_in(ended);
@@ -292,7 +293,8 @@ impl<W: 'static> Adapter for TemporalDurableContext<W> {
         is_here.then_some(BEHIND_ALL)
     }
 
-    /// Changing the state has the SDK poll the workflow again: it is done where there is a signal.
+    /// Takes a signal. Changing the state makes the SDK poll the workflow again, so it is changed only if there is a
+    /// signal.
     fn take_signal(&self, names: &[&str]) -> Option<Signal> {
         self.signal_at(names)
             .and_then(|_| self.ctx.state_mut(|host| host.view.take(names)))

@@ -1,4 +1,4 @@
-//! What a run has to do with other workflows of its namespace.
+//! Children of a run, and signals to other workflows of its namespace.
 
 use neuron_types::{ChildRequest, FailureKind, Outcome, RunSignal, StepFailure, with_causes};
 use temporalio_sdk::{
@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl<W> Steps<W> {
-    /// Starts a child workflow that goes on when the history of this run ends, however that ends: it tells the run itself
-    /// what it came to, whichever history that is in then.
+    /// Starts a child workflow that continues when the history of this run ends, however that ends: the child itself
+    /// sends its result to the run, whichever history the run is in then.
     pub(crate) async fn start_other(
         &self,
         child: ChildRequest,
@@ -56,7 +56,7 @@ impl<W> Steps<W> {
         }
     }
 
-    /// Sends a signal to another workflow. It is sent in a run that is cancelled, too.
+    /// Sends a signal to another workflow. It is sent in a cancelled run, too.
     pub(crate) async fn signal_other(
         &self,
         signal: RunSignal,

@@ -1,4 +1,4 @@
-//! What Temporal has of a run.
+//! The steps and timers of a run that Temporal has.
 
 use std::{
     collections::BTreeMap,
@@ -16,8 +16,8 @@ use crate::door::place::Place;
 
 /// The steps and timers that Temporal has.
 ///
-/// They are polled in the order of their starts, so the order of the ends is a function of the history alone: which of
-/// them came with one workflow task, or with one activation of it.
+/// They are polled in the order of their starts. So the order of their ends depends on the history alone: on which of
+/// them arrived with one workflow task, or with one activation of it.
 #[derive(Default)]
 pub(crate) struct Running {
     going: BTreeMap<Handle, Going>,
@@ -25,16 +25,16 @@ pub(crate) struct Running {
 
 /// A step or a timer that Temporal has.
 pub(crate) struct Going {
-    /// Comes to the fact that it is over.
+    /// Resolves to the fact that it is over.
     future: LocalBoxFuture<'static, Fact>,
-    /// Asks it to end early.
+    /// Asks the step or timer to end early.
     token: WorkflowCancellationToken,
-    /// What it is to the others.
+    /// Its role among the others.
     kind: Kind,
     place: Place,
 }
 
-/// What a step or a timer is to the others.
+/// The role of a step or a timer among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The call of the conversation's next answer.
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 impl Going {
-    /// Comes to its end, early once the token is cancelled.
+    /// Wraps a future, which ends early once the token is cancelled.
     pub(crate) fn new(
         kind: Kind,
         place: Place,
@@ -61,19 +61,19 @@ impl Going {
 }
 
 impl Running {
-    /// Whether Temporal has it.
+    /// Returns whether Temporal has this step or timer.
     pub(crate) fn has(&self, handle: Handle) -> bool {
         self.going.contains_key(&handle)
     }
 
-    /// Hands one to Temporal. Returns its end if it has ended at once.
+    /// Schedules a step or timer with Temporal. Returns its end if it has ended at once.
     pub(crate) fn begin(
         &mut self,
         handle: Handle,
         mut going: Going,
         cx: &mut Context<'_>,
     ) -> Option<Fact> {
-        // The first poll is what schedules it.
+        // The first poll schedules it.
         match going.future.as_mut().poll(cx) {
             Poll::Ready(fact) => Some(fact),
             Poll::Pending => {
@@ -83,25 +83,26 @@ impl Running {
         }
     }
 
-    /// Whether the conversation's next answer is under way.
+    /// Returns whether the conversation's next answer is under way.
     pub(crate) fn has_conversation(&self) -> bool {
         let mut going = self.going.values();
         going.any(|going| going.kind == Kind::Conversation)
     }
 
-    /// Whether all that Temporal has is made beside the run.
+    /// Returns whether everything that Temporal has is executed beside the run.
     pub(crate) fn are_all_beside(&self) -> bool {
         let mut going = self.going.values();
         going.all(|going| going.place.is_beside())
     }
 
-    /// How many bytes may still be written beside the run.
+    /// Returns how many bytes may still be written beside the run.
     pub(crate) fn room_beside(&self) -> usize {
         let going = self.going.values();
         going.map(|going| going.place.room()).sum()
     }
 
-    /// Asks one to end early, and drops it unless its end is owed. Dropping it alone would leave it to go on.
+    /// Asks a step or timer to end early, and drops it unless its end is owed. If it was only dropped, it would
+    /// continue.
     pub(crate) fn leave(&mut self, handle: Handle, is_owed: bool) {
         if let Some(going) = self.going.get(&handle) {
             going.token.cancel();
@@ -111,7 +112,7 @@ impl Running {
         }
     }
 
-    /// Takes what has ended, of what is made beside the run or of everything else.
+    /// Takes what has ended: of what is executed beside the run, or of everything else.
     pub(crate) fn poll(&mut self, is_beside: bool, cx: &mut Context<'_>) -> Vec<Fact> {
         let mut ended = Vec::new();
         self.going.retain(|_, going| {
@@ -144,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// So many calls of this kind, and what ends them.
+    /// Returns so many calls of this kind, and the switch that ends them.
     fn calls(kind: Kind, place: &Place, count: u64) -> (Running, Rc<Cell<bool>>) {
         let mut cx = Context::from_waker(Waker::noop());
         let (mut running, is_done) = (Running::default(), Rc::<Cell<bool>>::default());

@@ -1,4 +1,4 @@
-//! Steps as activities: what is scheduled, and what it came to.
+//! Steps as activities: what is scheduled, and its result.
 
 use std::{future::Future, rc::Rc, time::Duration};
 
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Timers beyond this are refused by the server.
+/// The longest timer that the server accepts.
 pub(crate) const LONGEST_TIMER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Schedules the steps of one run. Cheap to clone.
@@ -46,7 +46,7 @@ impl<W> Clone for Steps<W> {
 }
 
 impl<W> Steps<W> {
-    /// The steps of a run of this agent.
+    /// Returns the steps of a run of this agent.
     pub(crate) fn new(ctx: WorkflowContext<AgentHost<W>>, agent: &str) -> Self {
         Self {
             ctx,
@@ -54,7 +54,7 @@ impl<W> Steps<W> {
         }
     }
 
-    /// The agent's name.
+    /// Returns the agent's name.
     pub(crate) fn agent(&self) -> &str {
         &self.agent
     }
@@ -63,7 +63,7 @@ impl<W> Steps<W> {
         self.ctx.state_mut(|host| change(&mut host.view))
     }
 
-    /// Counts what goes into the history.
+    /// Counts the bytes that are added to the history.
     pub(crate) fn count(&self, payload: &impl serde::Serialize) -> usize {
         // What cannot be written as JSON fails where it is written.
         let bytes = json_bytes(payload).unwrap_or_default();
@@ -71,18 +71,18 @@ impl<W> Steps<W> {
         bytes
     }
 
-    /// How long steps may be silent whose agent says nothing.
+    /// Returns the heartbeat timeouts of steps whose agent sets none.
     fn heartbeats(&self) -> HeartbeatTimeouts {
         self.ctx.state(|host| host.hosting.segments.heartbeats)
     }
 
-    /// How the step is made. What the hooks have not been notified of yet goes along.
+    /// Returns the terms of the step, with what the hooks have not been notified of yet.
     fn terms(&self, options: &ActivityOptions) -> Terms {
         let events = self.view(RunView::take_unobserved);
         Terms::new(&self.agent, options, events)
     }
 
-    /// Makes a step. It is scheduled at the first poll. The conversation goes on without a model call that is aside.
+    /// Makes a step. It is scheduled at the first poll. A model call that is aside is not part of the conversation.
     pub(crate) async fn make(
         self,
         step: Step,
@@ -176,8 +176,8 @@ impl<W> Steps<W> {
         Ok(outcome)
     }
 
-    /// Calls the model: with what is new in the conversation, or aside from it. It is scheduled at the first poll,
-    /// behind what is too large for one input.
+    /// Calls the model: with what is new in the conversation, or aside from it. The call is scheduled at the first
+    /// poll, after the parts that are too large for one input.
     pub(crate) async fn model(
         self,
         request: CompletionRequest,
@@ -255,8 +255,8 @@ impl<W> Steps<W> {
         .await
     }
 
-    /// Makes a step by an activity. If its worker lacks what it needs, nothing was done: the run waits until there is a
-    /// worker that has it, shows that, and has the step made again. That is no attempt.
+    /// Makes a step by an activity. If the worker lacks what the step needs, nothing was done: the run waits for a
+    /// worker that has it, shows that in its status, and makes the step again. That does not count as an attempt.
     async fn where_it_can_be<T, F>(
         &self,
         need: &Need,
@@ -294,7 +294,7 @@ impl<W> Steps<W> {
         }
     }
 
-    /// Shows why the run does not go on.
+    /// Shows why the run is blocked.
     pub(crate) fn block(&self, why: &StepFailure) {
         let now = time_of(&self.ctx);
         let details = self.view(|view| {
@@ -304,7 +304,7 @@ impl<W> Steps<W> {
         self.ctx.set_current_details(details);
     }
 
-    /// Makes one attempt in the worker that has the run, and what follows as an activity.
+    /// Makes one attempt in the worker that has the run, and further attempts by an activity.
     async fn model_beside(
         &self,
         mut step: ModelStep,
@@ -315,7 +315,7 @@ impl<W> Steps<W> {
     ) -> Result<CompletionResponse, StepFailure> {
         let is_aside = step.delta.aside;
         let input = match is_aside {
-            // What is no part of the conversation is in no history.
+            // What is not part of the conversation is in no history.
             true => 0,
             false => json_bytes(&step).map_err(|error| unwritable(&error))?,
         };
@@ -354,7 +354,7 @@ impl<W> Steps<W> {
         self.model_activity(step, request, options, token).await
     }
 
-    /// Hands the model activities a part of what is too large for one input.
+    /// Passes to the model activities a part of what is too large for one input.
     async fn part(
         &self,
         delta: Delta,
@@ -389,13 +389,13 @@ impl<W> Steps<W> {
         })
     }
 
-    /// Whether so many bytes may be written together with what is to be written already.
+    /// Returns whether so many bytes may be written in addition to what is to be written already.
     pub(crate) fn has_room_beside(&self, bytes: usize) -> bool {
         let written = self.ctx.state(|host| host.view.local_bytes);
         payload_limits::fit_together(bytes, written)
     }
 
-    /// An attempt was made beside the run, and its marker carries so much.
+    /// Records that an attempt was made beside the run, whose marker carries so many bytes.
     pub(crate) fn was_made_beside(&self, bytes: usize) {
         self.view(|view| {
             view.fill.add_beside();
@@ -403,13 +403,13 @@ impl<W> Steps<W> {
         });
     }
 
-    /// The server answered, so it has what was written beside the run before.
+    /// Records that the server answered, so it has what was written beside the run before.
     pub(crate) fn was_answered(&self) {
         self.view(|view| view.local_bytes = 0);
     }
 
-    /// Waits until a step is made again whose only attempt beside the run failed, if it is: with what this
-    /// returns.
+    /// Waits before a step is repeated whose only attempt beside the run failed, if it is repeated. Returns the terms
+    /// for that.
     pub(crate) async fn after_attempt(
         &self,
         terms: Terms,
@@ -421,7 +421,7 @@ impl<W> Steps<W> {
             // Nothing was done: the next attempt is the first.
             return Ok(terms);
         }
-        // No run has begun whose name is none.
+        // Every run that has begun has a valid id.
         let Ok(run_id) = RunId::new(self.ctx.workflow_id()) else {
             return Err(failure);
         };
@@ -441,7 +441,7 @@ impl<W> Steps<W> {
         Ok(terms.made_beside(life))
     }
 
-    /// Waits, and returns whether the step was cancelled meanwhile. A delay of none costs no timer.
+    /// Waits, and returns whether the step was cancelled meanwhile. A delay of zero costs no timer.
     async fn is_cancelled_during(
         &self,
         delay: Duration,
@@ -461,7 +461,7 @@ impl<W> Steps<W> {
     }
 }
 
-/// What a server shows of it.
+/// Returns the summary that a server shows of the effect.
 fn summary(effect: &Effect) -> String {
     match effect {
         Effect::Tool(call) => call.name.clone(),

@@ -1,4 +1,4 @@
-//! What the workflow of a run keeps beside the loop, and shows whenever it changes.
+//! The state of a run's workflow beside the loop, which is shown whenever it changes.
 
 use std::{fmt, marker::PhantomData};
 
@@ -33,13 +33,13 @@ impl<W> AgentHost<W> {
         }
     }
 
-    /// Says whose a decision is that has arrived, as far as this worker can tell; `None` where it cannot.
+    /// Verifies a decision that has arrived, as far as this worker can; returns `None` if it cannot.
     pub(crate) fn judge(&self, decision: &Decision) -> Option<VerifyOutcome> {
         let status = self.view.status()?;
         self.hosting.executors.judge_decision(status, decision)
     }
 
-    /// Numbers and shows an event, and gives it to the sink once.
+    /// Numbers and records an event, and emits it to the sink once.
     pub(crate) fn emit(ctx: &WorkflowContext<Self>, event: RunEvent) {
         let at = time_of(ctx);
         let (recorded, details, sink) = ctx.state_mut(|host| {
@@ -53,8 +53,8 @@ impl<W> AgentHost<W> {
         }
     }
 
-    /// Has this history set search attributes if the worker's namespace has them, or the history before it has
-    /// set them. A replay goes by what is in the history.
+    /// Makes this history set search attributes if the worker's namespace has them, or if the history before it has set
+    /// them. A replay follows the history.
     pub(crate) fn begin_to_show(ctx: &WorkflowContext<Self>, input: &HistoryInput) {
         let registered = ctx.state(|host| host.hosting.registered.get());
         let is_replaying = ctx.is_replaying();
@@ -64,7 +64,7 @@ impl<W> AgentHost<W> {
         } else if may_show && ctx.patched(search_attributes::MARK_1) {
             ctx.state_mut(|host| host.view.shown.turn_on_first_version());
         }
-        // The server gives them to the histories that follow.
+        // The server copies them to the histories that follow.
         let may_tag = input.brings_tags() && (is_replaying || registered.tags);
         if may_tag && ctx.patched(search_attributes::MARK_TAGS) {
             ctx.state_mut(|host| host.view.shown.tag());
@@ -72,7 +72,7 @@ impl<W> AgentHost<W> {
         Self::show(ctx);
     }
 
-    /// Sets the search attributes, if the run's state is another than they say.
+    /// Sets the search attributes, if they do not match the run's state.
     pub(crate) fn show(ctx: &WorkflowContext<Self>) {
         let updates = ctx.state_mut(|host| host.view.search_attributes());
         match updates {
@@ -89,7 +89,7 @@ impl<W> AgentHost<W> {
     }
 }
 
-/// The time of the history as far as the workflow has seen it.
+/// Returns the time of the history as far as the workflow has processed it.
 pub(crate) fn time_of<W>(ctx: &WorkflowContext<AgentHost<W>>) -> DateTime<Utc> {
     ctx.workflow_time()
         .map_or(DateTime::UNIX_EPOCH, DateTime::from)

@@ -5,29 +5,29 @@ use neuron_types::{FailureKind, StepFailure};
 
 use crate::wire::payload_limits::LARGEST_PAYLOAD;
 
-/// What ending a history adds to it.
+/// The size that ending a history adds to it.
 const CLOSING: SegmentSize = SegmentSize::new(6, 2_000);
 
-/// What an event costs beside its payloads, about.
+/// The approximate size of an event without its payloads.
 const EVENT_BYTES: u64 = 210;
 
-/// How full a history is, as its own workflow sees it. Stable under replay, but for what was declined.
+/// How full a history is, as its own workflow sees it. It is stable under replay, except for what was declined.
 #[derive(Debug, Default)]
 pub(crate) struct Fill {
-    /// What the loop asked the door for so far: it names a place in the history.
+    /// The number of the loop's calls of the door so far: it names a place in the history.
     operations: u64,
-    /// The same with the events: they named a place before.
+    /// The same number with the events included, which named a place in older builds.
     calls: u64,
     /// The bytes of the payloads so far.
     payloads: u64,
     events: u64,
-    /// How many local calls were made since there were so many events: theirs come with the next task.
+    /// The number of local calls since the history had so many events: their events come with the next task.
     beside: u64,
     pace: Pace,
 }
 
 impl Fill {
-    /// The fill of a history of this pace.
+    /// Returns the fill of a history of this pace.
     pub(crate) fn new(pace: Pace) -> Self {
         Self {
             pace,
@@ -35,7 +35,7 @@ impl Fill {
         }
     }
 
-    /// The history begins with so many bytes.
+    /// Records that the history begins with so many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) {
         self.add(bytes);
         self.pace.begin(self.size());
@@ -45,33 +45,33 @@ impl Fill {
         self.payloads = self.payloads.saturating_add(bytes as u64);
     }
 
-    /// A call was made beside the run: the history is to get an event of it.
+    /// Records that a call was made beside the run: the history will get an event of it.
     pub(crate) fn add_beside(&mut self) {
         self.beside += 1;
     }
 
-    /// The loop asks the door for something else than continuing as new.
+    /// Records that the loop calls the door for something else than continuing as new.
     pub(crate) fn operation(&mut self) {
         self.operations += 1;
         self.calls += 1;
     }
 
-    /// The loop emits something.
+    /// Records that the loop emits an event.
     pub(crate) fn event(&mut self) {
         self.calls += 1;
     }
 
-    /// The name of this place in the history. A build may emit more or fewer events than another.
+    /// Returns the name of this place in the history. Builds may differ in how many events they emit.
     pub(crate) fn place(&self) -> u64 {
         self.operations
     }
 
-    /// The name that this place had in histories of builds that counted events.
+    /// Returns the name that this place had in histories of builds that counted events.
     pub(crate) fn place_with_events(&self) -> u64 {
         self.calls
     }
 
-    /// Takes in how many events there are between two steps.
+    /// Records how many events there are between two steps.
     pub(crate) fn look(&mut self, events: u32) {
         let events = u64::from(events);
         if events != self.events {
@@ -85,7 +85,7 @@ impl Fill {
         self.size_at(self.events)
     }
 
-    /// The size with so many events, and those that come with the next task.
+    /// Returns the size with so many events, and those that come with the next task.
     fn size_at(&self, events: u64) -> SegmentSize {
         let beside = if events == self.events {
             self.beside
@@ -97,35 +97,35 @@ impl Fill {
         SegmentSize::new(events, self.payloads.saturating_add(bytes))
     }
 
-    /// Whether another step would make the history longer than it is to be, with the state at its end, which is
+    /// Returns whether another step would make the history longer than wanted, with the state at its end, which is
     /// about as large as the conversation.
     pub(crate) fn is_due(&self, conversation: usize) -> bool {
         let state = SegmentSize::new(0, conversation as u64);
         self.pace.is_due(CLOSING + state)
     }
 
-    /// Whether so much is in the history that nothing but the end of the run should be added.
+    /// Returns whether the history is so full that only the end of the run should be added.
     pub(crate) fn is_full(&self) -> bool {
         self.pace.is_full(self.size())
     }
 
-    /// Whether that is so with so many events.
+    /// Returns whether the history is full with so many events.
     pub(crate) fn is_full_at(&self, events: u32) -> bool {
         self.pace.is_full(self.size_at(events.into()))
     }
 
-    /// The state is too large while the conversation has so many bytes.
+    /// Records that the state is too large while the conversation has so many bytes.
     pub(crate) fn decline(&mut self, conversation: usize) {
         self.pace.decline(conversation as u64);
     }
 
-    /// Whether it is known without looking that the state is too large.
+    /// Returns whether it is known without looking that the state is too large.
     pub(crate) fn is_declined(&self, conversation: usize) -> bool {
         conversation > LARGEST_PAYLOAD || self.pace.is_declined(conversation as u64)
     }
 }
 
-/// Why a run ends that no history takes any longer.
+/// Returns the failure of a run that fits into no history any more.
 pub(crate) fn full(size: SegmentSize, state: usize) -> StepFailure {
     StepFailure {
         retryable: false,

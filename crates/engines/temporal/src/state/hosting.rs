@@ -1,4 +1,4 @@
-//! What the workflows of a worker have of it.
+//! What a worker provides to its workflows.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use neuron_executor::{EventSink, Executors, NoSink};
 
 use crate::state::{registered::Registered, segments::Segments};
 
-/// What the workflows of a worker have of it. Nothing of it decides what a run does next.
+/// What a worker provides to its workflows. None of it decides what a run does next.
 #[derive(Clone)]
 pub(crate) struct Hosting {
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) segments: Arc<Segments>,
     pub(crate) registered: Arc<Registered>,
-    /// They judge the decisions that arrive.
+    /// The executors that verify decisions when they arrive.
     pub(crate) executors: Executors,
 }
 
-/// That of a replay: there is no worker.
+/// The default is that of a replay: there is no worker.
 impl Default for Hosting {
     fn default() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What the workflow of a run keeps beside the loop.
+//! The state of a run's workflow beside the loop.
 
 pub(crate) mod agent_host;
 pub(crate) mod fill;

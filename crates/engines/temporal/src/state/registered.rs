@@ -1,4 +1,4 @@
-//! Which search attributes a namespace has.
+//! The search attributes that a namespace has.
 
 use std::{
     convert::Infallible,
@@ -18,29 +18,29 @@ use temporalio_common::protos::temporal::api::{
 
 use crate::state::search_attributes::{AGENT, Attributes, COST, LABELS, OWNER, STATE, TENANT};
 
-/// How long a worker waits for the server's answer before it goes without.
+/// How long a worker waits for the server's answer before it continues without the attributes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long after a question that was not answered the server is asked again.
+/// The delay before an unanswered question is sent to the server again.
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// Whether the runs of a worker set search attributes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SearchAttributes {
-    /// All of them: the namespace has them. A run whose namespace lacks one does not go on.
+    /// All of them: the namespace has them. A run whose namespace lacks one is stuck.
     On,
-    /// None.
+    /// No attribute.
     Off,
-    /// Those that the namespace has: the server is asked, and asked again while it does not answer.
+    /// Those that the namespace has: the worker asks the server, and asks again while the server does not answer.
     #[default]
     Probe,
 }
 
-/// Which attributes a worker's namespace has: none until that is known.
+/// The attributes of a worker's namespace: none until they are known.
 ///
-/// It is looked at only when a history begins, and what came of it is recorded there: a replay, by whatever
-/// worker, goes by that.
+/// This is read only when a history begins, and the result is recorded there: a replay, by whatever worker, follows the
+/// record.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     wanted: SearchAttributes,
@@ -48,7 +48,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Those that are wanted.
+    /// Returns the attributes that are wanted.
     pub(crate) fn new(wanted: SearchAttributes) -> Self {
         let is_on = wanted == SearchAttributes::On;
         Self {
@@ -64,8 +64,8 @@ impl Registered {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the server, if it is to be asked. `false` if it did not answer: runs go without the attributes until it
-    /// does.
+    /// Asks the server, if that is wanted. Returns `false` if the server did not answer: runs set no attributes until
+    /// it does.
     pub(crate) async fn ask(&self, client: &Client) -> bool {
         if self.wanted != SearchAttributes::Probe {
             return true;
@@ -91,7 +91,7 @@ impl Registered {
     }
 }
 
-/// Which attributes the client's namespace has. `None` if the server does not answer.
+/// Returns the attributes of the client's namespace. Returns `None` if the server does not answer.
 pub(crate) async fn ask(client: &Client) -> Option<Attributes> {
     tokio::time::timeout(PATIENCE, answer(client)).await.ok()?
 }
@@ -103,7 +103,7 @@ async fn answer(client: &Client) -> Option<Attributes> {
     match service.list_search_attributes(request).await {
         Ok(answer) => Some(listed(&answer.into_inner())),
         Err(status) if is_no_answer(&status) => None,
-        // Temporal Cloud keeps this to itself. Whether it takes a query says as much.
+        // Temporal Cloud does not reveal the list. Whether it accepts a query shows the same.
         Err(status) => {
             tracing::debug!(%status, "the server does not list its search attributes: queries are tried");
             Some(Attributes {
@@ -157,7 +157,8 @@ fn is_in_part(registered: [bool; 3]) -> bool {
     registered.contains(&true) && registered.contains(&false)
 }
 
-/// A query that only a namespace takes that has all of these, of the right types: a text has no `STARTS_WITH`.
+/// Returns a query that only a namespace with all of these attributes, of the right types, accepts: a text has no
+/// `STARTS_WITH`.
 fn state_query() -> String {
     let (agent, state, cost) = (AGENT.name(), STATE.name(), COST.name());
     format!("{agent} STARTS_WITH 'x' AND {state} STARTS_WITH 'x' AND {cost} > 0.5")
@@ -168,7 +169,7 @@ fn tags_query() -> String {
     format!("{tenant} STARTS_WITH 'x' AND {owner} STARTS_WITH 'x' AND {labels} IN ('x')")
 }
 
-/// Whether the server takes this query. `None` if it does not answer.
+/// Returns whether the server accepts this query. Returns `None` if it does not answer.
 async fn takes(client: &Client, query: &str) -> Option<bool> {
     let mut service = client.connection().workflow_service();
     let request = ListWorkflowExecutionsRequest {

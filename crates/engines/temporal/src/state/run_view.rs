@@ -28,42 +28,42 @@ use crate::{
     },
 };
 
-/// Of how many tickets and decisions before this history it is known what became of them.
+/// The most tickets and decisions of earlier histories whose results are kept.
 const KNOWN_BEFORE: usize = 256;
 
 /// The state of one run that its queries show and its signals change.
 #[derive(Debug, Default)]
 pub(crate) struct RunView {
-    /// Signals that nobody has taken, in the order of arrival.
+    /// Signals that were not taken yet, in the order of arrival.
     signals: VecDeque<Signal>,
-    /// Decisions that were judged and taken in, and that the run has not answered, by their tickets' ids.
+    /// Decisions that were verified and queued, and that the run has not answered, by their tickets' ids.
     deciding: BTreeMap<String, BTreeSet<String>>,
-    /// What became of tickets in earlier histories.
+    /// The results of tickets in earlier histories.
     settled: Vec<RecordedEvent>,
-    /// With all events of this history; `None` before it begins.
+    /// The ledger with all events of this history; `None` before it begins.
     ledger: Option<RunLedger>,
     /// The conversation as the model activities know it.
     pub(crate) encoder: DeltaEncoder,
-    /// Which tool results this history holds.
+    /// The tool results that this history has.
     pub(crate) results: KnownResults,
-    /// From how many bytes on the next model call names them; [`NAMED`] where `None`.
+    /// The size from which on the next model call names tool results; [`NAMED`] if `None`.
     pub(crate) named_from: Option<usize>,
     /// Cancelled when the run is.
     pub(crate) stop: WorkflowCancellationToken,
     pub(crate) fill: Fill,
     pub(crate) shown: Shown,
-    /// The bytes that local calls wrote since the server answered last.
+    /// The bytes that local calls wrote since the server last answered.
     pub(crate) local_bytes: usize,
-    /// How long the history was when an update was taken last. It is answered when the workflow waits.
+    /// The length of the history when an update was last taken. It is answered when the workflow waits.
     pub(crate) updated_at: Option<u32>,
-    /// The ids of the updates that carried decisions; the first `decided_before` came to earlier histories.
+    /// The ids of the updates that carried decisions; the first `decided_before` arrived in earlier histories.
     decided: Vec<String>,
     decided_before: usize,
     /// The newest decisions that the run rejected, in earlier histories and this one, by their ids, with the reasons.
     rejected: VecDeque<(String, String)>,
-    /// The id that Temporal gave the history before this one.
+    /// Temporal's id of the history before this one.
     previous: Option<String>,
-    /// What the next history begins with, if this one is left.
+    /// The state that the next history begins with, if this one is left.
     pub(crate) left: Option<Carried>,
 }
 
@@ -76,7 +76,7 @@ impl RunView {
         }
     }
 
-    /// Takes in a request and states what is new in it, in parts where it is much.
+    /// Adds a request and states what is new in it, in parts if it is large.
     pub(crate) fn state(
         &mut self,
         request: &CompletionRequest,
@@ -85,12 +85,12 @@ impl RunView {
         self.encoder.next(request, &self.results, least)
     }
 
-    /// The run starts.
+    /// Starts the run.
     pub(crate) fn start(&mut self, status: RunStatus) {
         self.ledger = Some(RunLedger::new(status));
     }
 
-    /// The history begins: the run's first, or one that goes on where another was left.
+    /// Begins the history: the run's first, or one that continues where another was left.
     pub(crate) fn open(
         &mut self,
         run_id: RunId,
@@ -117,7 +117,7 @@ impl RunView {
                 self.decided_before = self.decided.len();
                 self.rejected = std::mem::take(&mut continued.rejected).into();
                 self.previous = Some(std::mem::take(&mut continued.previous));
-                // Signals of this history may be here already: they came later.
+                // Signals of this history may be queued already: they came later.
                 let later = std::mem::take(&mut self.signals);
                 for (name, queue) in std::mem::take(&mut continued.signals) {
                     for payload in queue {
@@ -133,14 +133,14 @@ impl RunView {
         Ok(())
     }
 
-    /// Nothing goes on until a worker has the run's agent.
+    /// Records that the run is blocked until a worker has its agent.
     pub(crate) fn block(&mut self, detail: String, since: DateTime<Utc>) {
         if let Some(ledger) = &mut self.ledger {
             ledger.block(detail, since);
         }
     }
 
-    /// What the next history has to know. `history` is the id that Temporal gave this one.
+    /// Returns the state for the next history. `history` is Temporal's id of this one.
     pub(crate) fn carry(&self, state: &RunState, history: &str) -> Option<Carried> {
         let ledger = self.ledger.as_ref()?;
         let settled = self.settled.iter().chain(ledger.events());
@@ -162,18 +162,18 @@ impl RunView {
         })
     }
 
-    /// Notes that the update of this id carried a decision.
+    /// Records that the update of this id carried a decision.
     pub(crate) fn decided(&mut self, update: String) {
         self.decided.push(update);
     }
 
-    /// Whether an earlier history took this decision, so that it is the same one again.
+    /// Returns whether an earlier history took this decision, so that it is the same one again.
     pub(crate) fn was_decided_before(&self, update: &str) -> bool {
         let mut before = self.decided.iter().take(self.decided_before);
         before.any(|decided| decided == update)
     }
 
-    /// Says again what an earlier history made of a decision that it took, as far as it rejected it.
+    /// Repeats how an earlier history answered a decision, if that history rejected it.
     ///
     /// # Errors
     ///
@@ -190,12 +190,12 @@ impl RunView {
         }
     }
 
-    /// Puts a signal behind the others.
+    /// Appends a signal.
     pub(crate) fn put(&mut self, name: String, payload: Value) {
         self.signals.push_back(Signal::new(name, payload));
     }
 
-    /// Puts a signal behind the others that came from the server as it is.
+    /// Appends a signal as it came from the server.
     pub(crate) fn put_raw(&mut self, name: String, payload: Value) {
         let signal = Signal::new(name, payload);
         let is_decision = signal.name == signal::DECISION;
@@ -206,11 +206,11 @@ impl RunView {
         });
     }
 
-    /// Puts a decision behind the other signals. One that counts keeps further ones out, if it is all that its ticket needs.
+    /// Appends a decision. If it counts, and is all that its ticket needs, further decisions are kept out.
     ///
     /// # Errors
     ///
-    /// If it cannot be written as JSON.
+    /// If the decision cannot be written as JSON.
     pub(crate) fn put_decision(
         &mut self,
         decision: &Decision,
@@ -230,7 +230,7 @@ impl RunView {
         self.signals.remove(place)
     }
 
-    /// Whether a signal of one of these names is here.
+    /// Returns whether a signal of one of these names is queued.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.place_of(names).is_some()
     }
@@ -254,8 +254,8 @@ impl RunView {
         raw.map(|signal| signal.payload.clone()).collect()
     }
 
-    /// Whether the decisions about this ticket that are on their way to the loop, or being verified, are as many as it
-    /// takes.
+    /// Returns whether the decisions about this ticket that are on their way to the loop, or being verified, are as
+    /// many as the ticket needs.
     fn is_being_decided(&self, ticket: &str) -> bool {
         let under_way = self.deciding.get(ticket).map_or(0, BTreeSet::len);
         let open = self.status().into_iter();
@@ -267,7 +267,7 @@ impl RunView {
         sent >= most
     }
 
-    /// Notes that the run has answered a decision.
+    /// Records that the run has answered a decision.
     fn note_answer(&mut self, event: &RunEvent) {
         match event {
             RunEvent::ApprovalRefused {
@@ -314,7 +314,8 @@ impl RunView {
     ///
     /// # Errors
     ///
-    /// Returns why it does not: of a ticket that is not open, what became of it in this history or an earlier one.
+    /// Returns why the run does not take it: for a ticket that is not open, its result in this history or an earlier
+    /// one.
     pub(crate) fn check_decision(
         &self,
         run_id: RunId,
@@ -334,7 +335,7 @@ impl RunView {
         Ok(())
     }
 
-    /// Takes in what happened in a run that has begun.
+    /// Records an event of a run that has begun.
     pub(crate) fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> Option<RecordedEvent> {
         if matches!(event, RunEvent::ContextCompacted { .. }) {
             self.encoder.doubt();
@@ -345,13 +346,13 @@ impl RunView {
         Some(ledger.record(event, at))
     }
 
-    /// Takes in how the workflow ended. Returns whether that is news.
+    /// Records how the workflow ended. Returns whether that is news.
     pub(crate) fn end(&mut self, output: &RunOutput) -> bool {
         let ledger = self.ledger.as_mut();
         ledger.is_some_and(|ledger| ledger.end(output))
     }
 
-    /// Takes what the hooks are to be notified of next.
+    /// Takes the events that the hooks are to be notified of next.
     pub(crate) fn take_unobserved(&mut self) -> Vec<RunNotice> {
         let ledger = self.ledger.as_mut();
         ledger.map_or_else(Vec::new, |ledger| ledger.unobserved_mut().take())
@@ -364,13 +365,13 @@ impl RunView {
         }
     }
 
-    /// What this history shows; `None` before it begins.
+    /// Returns what this history shows; `None` before it begins.
     pub(crate) fn ledger(&self) -> Option<&RunLedger> {
         self.ledger.as_ref()
     }
 
-    /// Returns the events of this history behind number `after`, as far as they fit an answer. `history` is the id
-    /// that Temporal gave it.
+    /// Returns the events of this history behind number `after`, as far as they fit an answer. `history` is Temporal's
+    /// id of it.
     pub(crate) fn events_page(&self, history: &str, after: u64) -> EventsPage {
         EventsPage::of(self.ledger(), self.previous.as_deref(), history, after)
     }
@@ -384,7 +385,7 @@ impl RunView {
         self.ledger.as_ref().map(RunLedger::status)
     }
 
-    /// The search attributes that are to be set now.
+    /// Returns the search attributes that are to be set now.
     pub(crate) fn search_attributes(
         &mut self,
     ) -> Result<Vec<SearchAttributeUpdate>, SearchAttributeError> {
@@ -394,7 +395,7 @@ impl RunView {
         }
     }
 
-    /// What Temporal's own UI shows of the run, in Markdown.
+    /// Returns the Markdown that Temporal's own UI shows about the run.
     pub(crate) fn details(&self) -> String {
         let Some(status) = self.status() else {
             return String::new();
@@ -427,7 +428,7 @@ impl RunView {
     }
 }
 
-/// What an event says about what became of a ticket, without what was decided.
+/// Returns what later histories need of an event that settles a ticket, without the content of the decision.
 fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
     let event = match &recorded.event {
         RunEvent::ApprovalDecided {
@@ -518,7 +519,7 @@ mod tests {
         view.put_decision(&decision("t1"), true).unwrap();
         assert_eq!(checked(&view, "t1"), refused);
         view.take(&["decision"]);
-        // It is being verified, and what becomes of others changes nothing about that.
+        // The decision is being verified, and the results of others change nothing about that.
         view.record(rejected("another"), DateTime::UNIX_EPOCH);
         assert_eq!(checked(&view, "t1"), refused);
         view.record(rejected(&decision("t1").id()), DateTime::UNIX_EPOCH);
@@ -578,7 +579,7 @@ mod tests {
             })
         );
         assert_eq!(later.check_decided_before(&yes), Ok(()));
-        // The newest are known, and no more of them than of the others.
+        // The newest are known, of both kinds the same number.
         for number in 0..2 * KNOWN_BEFORE {
             later.record(rejected(number.to_string()), DateTime::UNIX_EPOCH);
         }

@@ -1,4 +1,4 @@
-//! What lists of runs can be filtered by: search attributes, on namespaces that have them.
+//! Search attributes, by which lists of runs can be filtered, on namespaces that have them.
 
 use neuron_engine::RunFilter;
 use neuron_types::{RunEvent, RunPhase, RunStatus, json_bytes};
@@ -7,19 +7,19 @@ use temporalio_common::search_attributes::{
     SearchAttributeError, SearchAttributeKey, SearchAttributeUpdate,
 };
 
-/// A mark in a history: it sets search attributes.
+/// The mark of histories that set search attributes.
 pub(crate) const MARK: &str = "neuron-search-attributes-2";
 
-/// As [`MARK`], in histories of versions for which a run that waits for a person was running after a message.
+/// As [`MARK`], in histories of versions in which a run that waits for a person counted as running after a message.
 pub(crate) const MARK_1: &str = "neuron-search-attributes";
 
-/// A mark in a run's first history: it sets those that say whose the run is.
+/// The mark of a run's first history if it sets the attributes for the run's tags.
 pub(crate) const MARK_TAGS: &str = "neuron-search-attributes-tags";
 
-/// The attribute that has the agent's name.
+/// The attribute with the agent's name.
 pub(crate) const AGENT_NAME: &str = "NeuronAgent";
 
-/// The attribute that has where a run stands, as it stands in its status.
+/// The attribute with the state of the run, as in its status.
 pub(crate) const STATE_NAME: &str = "NeuronState";
 
 pub(crate) const AGENT: SearchAttributeKey<String> = SearchAttributeKey::keyword(AGENT_NAME);
@@ -33,26 +33,25 @@ pub(crate) const LABELS: SearchAttributeKey<Vec<String>> =
 /// The longest keyword that every database of the server takes.
 const LONGEST: usize = 255;
 
-/// How many bytes a list of keywords has at most. The server takes 2 KB where nobody says otherwise, and does not go on
-/// with a run that sets more.
+/// The most bytes of a list of keywords. The server takes 2 KB by default, and a run that sets more is stuck.
 const LONGEST_LIST: usize = 1_536;
 
 /// Which attributes a namespace has.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// All that say where a run stands.
+    /// All attributes for the state of the run.
     pub(crate) state: bool,
-    /// All that say whose it is.
+    /// All attributes for the tags of the run.
     pub(crate) tags: bool,
 }
 
 impl Attributes {
-    /// What the server can say of runs that pass a filter, in the words of its lists. It lists more: runs that do not
-    /// say it at all, as those that began before there were attributes.
+    /// Returns the conditions of a filter that the server can evaluate, in the words of its lists. The server lists
+    /// more: runs without the attributes, such as those that began before there were attributes.
     pub(crate) fn conditions(self, filter: &RunFilter) -> Vec<String> {
         let mut conditions = Vec::new();
         let mut must_be = |name: &str, value: &str| {
-            // Whatever else a value has in it, it is no part of a query.
+            // Other characters cannot be part of a query.
             if is_plain(value) {
                 conditions.push(format!("({name} = '{value}' OR {name} IS NULL)"));
             }
@@ -81,42 +80,42 @@ fn is_plain(value: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/@=".contains(&byte))
 }
 
-/// Whether the server keeps a value as it is, whatever database it has.
+/// Returns whether the server keeps a value as it is, whatever its database.
 fn is_keyword(value: &str) -> bool {
     !value.is_empty() && value.len() <= LONGEST && !value.contains(char::is_control)
 }
 
-/// A label as one keyword.
+/// Returns a label as one keyword.
 fn label(key: &str, value: &str) -> String {
     format!("{key}={value}")
 }
 
-/// What a history has set.
+/// The attributes that a history has set.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     is_on: bool,
-    /// It has to say yet whose the run is.
+    /// Whether the tags are still to be set.
     is_to_tag: bool,
     state: Option<RunPhase>,
-    /// It has set what [`MARK_1`] says.
+    /// Whether the history has the mark [`MARK_1`].
     is_first_version: bool,
-    /// In such a history: nothing has come after a message to a run that waits for a person.
+    /// Whether nothing has come after a message to a run that waits for a person, in such a history.
     is_after_message: bool,
 }
 
 impl Shown {
-    /// This history says where the run stands.
+    /// Makes this history set attributes for the run's state.
     pub(crate) fn turn_on(&mut self) {
         self.is_on = true;
     }
 
-    /// This history says where the run stands as it was said at first: a replay sets the same.
+    /// Makes this history set the state as the first version did: a replay sets the same.
     pub(crate) fn turn_on_first_version(&mut self) {
         self.is_on = true;
         self.is_first_version = true;
     }
 
-    /// Takes in what happened.
+    /// Records an event.
     pub(crate) fn note(&mut self, event: &RunEvent) {
         match event {
             RunEvent::MessageReceived { .. } => self.is_after_message = self.is_first_version,
@@ -128,17 +127,17 @@ impl Shown {
         }
     }
 
-    /// This history says whose the run is.
+    /// Makes this history set the run's tags.
     pub(crate) fn tag(&mut self) {
         self.is_to_tag = true;
     }
 
-    /// Whether this history says where the run stands.
+    /// Returns whether this history sets the run's state.
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// What is to be set now: all at first, state and cost with every change of state, or nothing.
+    /// Returns what is to be set now: everything at first, state and cost with every change of state, or nothing.
     pub(crate) fn updates(
         &mut self,
         status: &RunStatus,
@@ -168,7 +167,7 @@ impl Shown {
     }
 }
 
-/// Whose a run is, as far as the server takes it.
+/// Returns the tags of a run, as far as the server takes them.
 fn tags(status: &RunStatus) -> Result<Vec<SearchAttributeUpdate>, SearchAttributeError> {
     let mut updates = Vec::new();
     for (key, tag) in [(TENANT, &status.tenant), (OWNER, &status.owner)] {

@@ -9,29 +9,29 @@ use neuron_engine::{Pace, SegmentSize};
 
 use crate::wire::heartbeat_timeouts::HeartbeatTimeouts;
 
-/// How many events Temporal takes of one history where its server is not configured otherwise.
+/// The most events that Temporal takes in one history, unless its server is configured otherwise.
 pub const HISTORY_LIMIT_EVENTS: usize = 51_200;
 
-/// How many bytes Temporal takes of one history where its server is not configured otherwise.
+/// The most bytes that Temporal takes in one history, unless its server is configured otherwise.
 pub const HISTORY_LIMIT_BYTES: usize = 50 * 1024 * 1024;
 
-/// How many attempts to end a history are remembered.
+/// The most attempts to end a history that are remembered.
 const REMEMBERED: usize = 1_000;
 
-/// A worker's settings for its runs, long ones most of all.
+/// A worker's settings for its runs, mainly for long ones.
 ///
-/// They are read only when something happens for the first time. What came of it is recorded in the history,
-/// and a replay, by whatever worker, goes by that.
+/// They are read only when something happens for the first time. The result is recorded in the history, and a replay,
+/// by whatever worker, follows the record.
 #[derive(Debug)]
 pub(crate) struct Segments {
-    /// A history is to stay below this.
+    /// The size that a history is to stay below.
     pub(crate) wanted: SegmentSize,
-    /// What the server takes of one history.
+    /// The size that the server takes in one history.
     pub(crate) limit: SegmentSize,
-    /// How long a step may be silent whose agent says nothing.
+    /// The heartbeat timeouts of steps whose agent sets none.
     pub(crate) heartbeats: HeartbeatTimeouts,
-    /// The histories that were tried to be ended here. That an end is refused, because a signal came at the
-    /// same time, is seen by the history's going on.
+    /// The histories that this worker tried to end. If the end is rejected, because a signal arrived at the same time,
+    /// the history continues.
     attempted: Mutex<VecDeque<String>>,
 }
 
@@ -47,12 +47,12 @@ impl Default for Segments {
 }
 
 impl Segments {
-    /// The pace of a history.
+    /// Returns the pace of a history.
     pub(crate) fn pace(&self) -> Pace {
         Pace::new(self.wanted, self.limit)
     }
 
-    /// The history is about to be ended.
+    /// Records that the history is about to be ended.
     pub(crate) fn attempt(&self, history: &str) {
         let mut attempted = self
             .attempted
@@ -64,11 +64,10 @@ impl Segments {
         attempted.push_back(history.to_owned());
     }
 
-    /// Whether the server refused to end this history just now. The answer is given once.
+    /// Returns whether the server just rejected the end of this history. The answer is given once.
     ///
-    /// A refused attempt costs a replay of the whole history, and if it were repeated at once, signals that keep
-    /// coming could keep the run from ever going on. So it makes a step first: the next attempt takes next to
-    /// no time.
+    /// A rejected attempt costs a replay of the whole history. If it were repeated at once, signals that keep coming
+    /// could block the run for ever. So the run makes a step first: the next attempt takes next to no time.
     pub(crate) fn was_refused(&self, history: &str) -> bool {
         let mut attempted = self
             .attempted

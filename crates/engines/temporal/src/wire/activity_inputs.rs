@@ -1,4 +1,4 @@
-//! What is written into the history for a step: the inputs of the activities.
+//! The inputs of the activities: what is written into the history for a step.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,9 +16,9 @@ use crate::wire::stated::{ResultOf, StatedBlock, StatedMessage};
 pub(crate) const MODEL: &str = "model";
 /// The name of the local activity that calls the model beside the run.
 pub(crate) const MODEL_BESIDE: &str = "model_beside";
-/// The name of the activity that takes in a part of a conversation and calls nothing.
+/// The name of the activity that adds a part of a conversation and calls nothing.
 pub(crate) const PART: &str = "part";
-/// The name of the activity that does all that calls no model.
+/// The name of the activity for all steps that call no model.
 pub(crate) const PERFORM: &str = "perform";
 /// The name of the activity with which older builds called a tool.
 pub(crate) const TOOL: &str = "tool";
@@ -34,52 +34,52 @@ pub(crate) struct Terms {
     /// The run's agent, which decides the executor.
     pub(crate) agent: String,
     pub(crate) step: StepId,
-    /// Whose step it is, if not that agent's.
+    /// The agent that the step belongs to, if it is not the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step_agent: Option<String>,
-    /// What no other run has.
+    /// A number that no other run has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nonce: Option<Uuid>,
-    /// What the run is a part of in a distributed trace.
+    /// The distributed trace that the run is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<TraceContext>,
-    /// Whose run it is.
+    /// The tags of the run.
     #[serde(flatten)]
     pub(crate) tags: RunTags,
-    /// The run at the top of the tree, where it is another.
+    /// The run at the top of the tree, if it is another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<RunId>,
-    /// What whoever started the run allowed.
+    /// What the caller that started the run allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow: Vec<String>,
-    /// What the run is held to, as far as it is about the tool of the step.
+    /// The bounds of the run, as far as they are about the tool of the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) bounds: Vec<Bounds>,
-    /// The guards that look at what it comes to.
+    /// The guards that check the result of the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) guards: Vec<String>,
     /// The digests of the skills of the run's definition, if it reads one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) skills: BTreeMap<String, String>,
-    /// Whose requests go first.
+    /// The priority of the step's requests.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub(crate) priority: Priority,
     pub(crate) effects: ToolEffects,
     pub(crate) timeout_ms: u64,
-    /// How many attempts count at most. The server counts others, so it sets no limit: where there is none here either,
-    /// that of the activity counts, if it has one.
+    /// The most attempts that count. The server counts other attempts, so it sets no limit. Without this limit, that of
+    /// the activity counts, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attempts: Option<u32>,
-    /// For how long a step that fails is tried again.
+    /// How long a step that fails is retried.
     #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
     pub(crate) give_up_after_ms: u64,
-    /// What is put aside for it.
+    /// What is put aside for the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) held: Option<Held>,
-    /// What the attempts came to that were made beside the run before.
+    /// The results of the attempts that were made beside the run before.
     #[serde(default, skip_serializing_if = "StepLife::is_new")]
     pub(crate) life: StepLife,
-    /// What the executor's hooks are notified of before the step.
+    /// The events that the executor's hooks are notified of before the step.
     #[serde(rename = "tell", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<RunNotice>,
 }
@@ -113,7 +113,7 @@ impl Terms {
         }
     }
 
-    /// The same step after attempts beside the run, which notified the hooks.
+    /// Returns the same step after attempts beside the run, which notified the hooks.
     pub(crate) fn made_beside(self, life: StepLife) -> Self {
         Self {
             life,
@@ -122,7 +122,7 @@ impl Terms {
         }
     }
 
-    /// Returns what decides what follows an attempt, with this policy.
+    /// Returns the terms that decide what follows an attempt, with this policy.
     pub(crate) const fn of_step<'a>(
         &self,
         run_id: &'a RunId,
@@ -165,25 +165,25 @@ pub(crate) struct ModelStep {
     pub(crate) delta: Delta,
 }
 
-/// How a request follows from the run's model calls before it.
+/// How a request differs from the run's model calls before it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Delta {
     /// How many messages of the conversation so far stay: those of the request before, and its answer.
     pub(crate) keep: usize,
-    /// What is added to the last message that stays, where that is sent in chunks.
+    /// What is added to the last message that stays, if that message is sent in chunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) more: Option<More>,
     /// The messages after them.
     pub(crate) messages: Vec<StatedMessage>,
-    /// The request's head, where it is another than that of the call before.
+    /// The request's head, if it differs from that of the call before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) head: Option<Box<RequestHead>>,
-    /// The request stands for itself, and the conversation goes on without it.
+    /// Whether the request is not part of the conversation, which continues without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) aside: bool,
-    /// Of the whole request as the build writes it that states it, for builds that know no `sum`.
+    /// The checksum of the whole request as the stating build writes it, for builds that know no `sum`.
     pub(crate) checksum: String,
-    /// Of what the whole request says, however a build writes it. An older build stated none.
+    /// The checksum of the content of the whole request, however a build writes it. An older build stated none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sum: Option<String>,
 }
@@ -191,13 +191,13 @@ pub(crate) struct Delta {
 /// A further part of a message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct More {
-    /// How many blocks the message has without it.
+    /// How many blocks the message has without this part.
     pub(crate) after: usize,
     pub(crate) blocks: Vec<StatedBlock>,
 }
 
 impl Delta {
-    /// The results that it names.
+    /// Returns the results that the delta names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &ResultOf> {
         let more = self.more.iter().flat_map(|more| &more.blocks);
         let more = more.filter_map(StatedBlock::name);
@@ -211,8 +211,8 @@ pub(crate) struct EffectStep {
     #[serde(flatten)]
     pub(crate) terms: Terms,
     pub(crate) effect: Effect,
-    /// A tool's result of so many bytes may be named by the next model call; of
-    /// [`NAMED`](crate::conversation::known_results::NAMED) where `None`.
+    /// The size from which on the next model call may name a tool's result;
+    /// [`NAMED`](crate::conversation::known_results::NAMED) if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) named_from: Option<usize>,
 }
@@ -230,25 +230,25 @@ pub(crate) struct ToolStep {
 pub(crate) struct Need {
     /// The run's agent.
     pub(crate) agent: String,
-    /// Whose step it is, if not that agent's.
+    /// The agent that the step belongs to, if it is not the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step_agent: Option<String>,
     /// The tool that the step calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<String>,
-    /// The model's provider, where the request names one.
+    /// The model's provider, if the request names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
-    /// The agent whose definition the step finds.
+    /// The agent whose definition the step looks up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) definition: Option<String>,
-    /// The step needs none of these.
+    /// Whether the step needs none of these.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) executor: bool,
 }
 
 impl Need {
-    /// What a step with these options needs, of a run of this agent.
+    /// Returns what a step with these options needs, in a run of this agent.
     pub(crate) fn new(agent: &str, options: &ActivityOptions, needed: Needed<'_>) -> Self {
         let mut need = Self {
             agent: agent.to_owned(),
@@ -267,7 +267,7 @@ impl Need {
         need
     }
 
-    /// Returns it without the run's agent.
+    /// Returns the need without the run's agent.
     pub(crate) fn of_step(&self) -> Needed<'_> {
         match (&self.tool, &self.definition) {
             (Some(tool), _) => Needed::Tool(tool),
@@ -284,11 +284,11 @@ pub(crate) struct StepOf {
     pub(crate) step: StepId,
 }
 
-/// What the executor's hooks are notified of when the run is over.
+/// The events that the executor's hooks are notified of when the run is over.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Ending {
     pub(crate) agent: String,
-    /// The run; its id alone where a history was recorded before there was more.
+    /// The run; its id alone in histories that were recorded before there was more.
     #[serde(default)]
     pub(crate) run: Option<RunScope>,
     #[serde(rename = "tell")]

@@ -1,4 +1,4 @@
-//! A step's options in Temporal's words.
+//! A step's options as Temporal's activity options.
 
 use std::time::Duration;
 
@@ -16,22 +16,21 @@ use crate::wire::{
     activity_inputs::Terms, fairness, heartbeat_timeouts::HeartbeatTimeouts, stated::step_name,
 };
 
-/// A tool that changes nothing, or harmlessly again, and takes no longer than this, is called in the worker
-/// that has the run: it costs two events instead of six.
+/// The longest timeout of a tool call that is made in the worker that has the run, if the tool changes nothing or may
+/// safely be repeated. Such a call costs two events instead of six.
 const LOCAL_UP_TO: Duration = Duration::from_secs(5);
 
 /// An attempt ends itself at its timeout; Temporal ends it this much later, if the worker is silent.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// No local call takes longer with the time that it waits for others of its worker. The SDK's own default is
-/// 100 s.
+/// The timeout of a local call including its wait for other calls of its worker. The SDK's own default is 100 s.
 const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Temporal takes a zero for "not set".
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Whether a tool call is to be made in the worker that has the run. A write never is: if that worker were lost,
-/// nothing would say that it was begun.
+/// Returns whether a tool call is to be made in the worker that has the run. A write never is: if that worker were
+/// lost, no record would show that the write was begun.
 pub(crate) fn is_local(options: &ActivityOptions) -> bool {
     let is_short = options.start_to_close_timeout <= LOCAL_UP_TO;
     options.effects != ToolEffects::Write
@@ -41,13 +40,14 @@ pub(crate) fn is_local(options: &ActivityOptions) -> bool {
         }
 }
 
-/// Whether a model call is to be made beside the run: only where the agent says so.
+/// Returns whether a model call is to be made beside the run: only if the agent requests it.
 pub(crate) fn is_model_local(options: &ActivityOptions) -> bool {
     options.activity.placement == Some(Placement::Local)
 }
 
-/// The same for a model call that may ask so many models. The worker's clock does not run while a request waits for its
-/// turn, and starts anew with each piece of an answer and with each model, where Temporal's goes on.
+/// Returns the options for a model call that may ask so many models, with a timeout for the longest attempt. The
+/// worker's clock is paused while a request waits in the rate limiter's queue, and starts anew with each piece of an
+/// answer and with each model; Temporal's clock is not.
 pub(crate) fn with_turns(options: ActivityOptions, models: usize) -> ActivityOptions {
     let timeout = options.start_to_close_timeout;
     ActivityOptions {
@@ -56,11 +56,11 @@ pub(crate) fn with_turns(options: ActivityOptions, models: usize) -> ActivityOpt
     }
 }
 
-/// A normal activity that `token` cancels, with these heartbeat timeouts where the step has none of its own. A write that
-/// is cancelled is waited for.
+/// Returns the options of a normal activity that `token` cancels, with these heartbeat timeouts if the step has none of
+/// its own. The run waits for a write that is cancelled.
 ///
-/// It is not bound by a schedule-to-close timeout: that would also count the time for which no worker is there. Its
-/// worker knows when the first attempt failed, and gives it up.
+/// The activity has no schedule-to-close timeout: that would also count the time without a worker. Its worker knows
+/// when the first attempt failed, and gives the step up.
 pub(crate) fn normal(
     options: &ActivityOptions,
     summary: &str,
@@ -92,9 +92,9 @@ pub(crate) fn normal(
         .build()
 }
 
-/// A local activity that `token` cancels, without waiting for it. It makes one attempt: it has no heartbeats,
-/// nobody is shown that it fails, and delays between its attempts cost as much as an activity. So the next attempt
-/// is made by one.
+/// Returns the options of a local activity that `token` cancels, without waiting for it. It makes one attempt: it has
+/// no heartbeats, its failures are not shown, and delays between its attempts cost as much as an activity. So the next
+/// attempt is made by an activity.
 pub(crate) fn local(
     options: &ActivityOptions,
     summary: &str,
@@ -112,7 +112,8 @@ pub(crate) fn local(
         .build()
 }
 
-/// For finding a worker that has what a step needs, among those that make steps of these options, without end.
+/// Returns the options for finding a worker that has what a step needs, among those that make steps of these options,
+/// without an end.
 pub(crate) fn seek(
     options: &ActivityOptions,
     token: &WorkflowCancellationToken,
@@ -126,7 +127,7 @@ pub(crate) fn seek(
         .build()
 }
 
-/// For telling the hooks how a run ended: once, also when it was cancelled.
+/// Returns the options for notifying the hooks of how a run ended: once, also if the run was cancelled.
 pub(crate) fn ending() -> LocalActivityOptions {
     LocalActivityOptions::builder()
         .start_to_close_timeout(GRACE)
@@ -141,14 +142,14 @@ fn retry_policy(options: &ActivityOptions) -> TemporalRetryPolicy {
     let policy = &options.retry_policy;
     let attempts = match options.effects {
         ToolEffects::Write => 1,
-        // Without end: the server counts attempts that were lost with their workers, and the worker does not.
+        // Without a limit: the server counts attempts that were lost with their workers, and the worker does not.
         _ => 0,
     };
     let longest = policy.maximum_interval.max(SHORTEST_INTERVAL);
     let kinds = policy.non_retryable.iter().map(|kind| kind.as_str());
     TemporalRetryPolicy::builder()
         .maximum_attempts(attempts)
-        // Temporal refuses a first interval above the longest, and a coefficient below 1.
+        // Temporal rejects a first interval above the longest, and a coefficient below 1.
         .initial_interval(policy.initial_interval.clamp(SHORTEST_INTERVAL, longest))
         .backoff_coefficient(policy.backoff_coefficient.max(1.0))
         .maximum_interval(longest)
@@ -156,7 +157,7 @@ fn retry_policy(options: &ActivityOptions) -> TemporalRetryPolicy {
         .build()
 }
 
-/// The policy that an attempt is made under, on these terms.
+/// Returns the policy of an attempt with these terms.
 pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>, terms: &Terms) -> RetryPolicy {
     let give_up_after = Some(terms.give_up_after());
     let Some(policy) = policy else {

@@ -1,11 +1,11 @@
-//! A run as the SDK's client knows it.
+//! A run, as a type for the SDK's client.
 
 use neuron_types::RunOutput;
 use temporalio_common::{HasWorkflowDefinition, WorkflowDefinition};
 
 use crate::wire::history_input::HistoryInput;
 
-/// Gives the SDK's client a run's input and output, whatever its workflow's name.
+/// Describes a run's input and output to the SDK's client, whatever its workflow's name.
 #[derive(Debug, Clone)]
 pub struct AgentRun {
     /// The workflow type.

@@ -1,4 +1,4 @@
-//! A failed attempt as Temporal knows it, and back.
+//! Conversion of a failed attempt to Temporal's failures and back.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use temporalio_common::{
 };
 use temporalio_sdk::activities::ActivityError;
 
-/// What an activity answers for a failed attempt.
+/// Returns the activity error for a failed attempt.
 ///
-/// `delay` is that before the next attempt, if there is one, by the policy that the local doors use: Temporal's
-/// own is left with the attempts that ended without an answer.
+/// `delay` is the delay before the next attempt, if there is one, by the policy that the local doors use: Temporal's
+/// own policy only applies to attempts that ended without an answer.
 pub(crate) fn activity_error(failure: &StepFailure, delay: Option<Duration>) -> ActivityError {
     let application = ApplicationFailure::builder(failure.message.clone())
         .type_name(failure.kind.as_str().to_owned())
@@ -28,7 +28,7 @@ pub(crate) fn activity_error(failure: &StepFailure, delay: Option<Duration>) -> 
     ActivityError::application(application)
 }
 
-/// Returns what the loop learns of an activity that failed for good.
+/// Returns the failure that the loop observes of an activity that failed for good.
 pub(crate) fn step_failure(error: &ActivityExecutionError, effects: ToolEffects) -> StepFailure {
     match error {
         ActivityExecutionError::Failed(failed) => match failed.cause() {
@@ -47,7 +47,7 @@ pub(crate) fn step_failure(error: &ActivityExecutionError, effects: ToolEffects)
     }
 }
 
-/// Returns the failure that a history has of an activity.
+/// Returns the failure of an activity in a history.
 pub(crate) fn failure_in(failure: &Failure, effects: ToolEffects) -> StepFailure {
     match unwrapped(failure) {
         Some(cause) => caused_by(&cause, effects),
@@ -55,7 +55,7 @@ pub(crate) fn failure_in(failure: &Failure, effects: ToolEffects) -> StepFailure
     }
 }
 
-/// A local activity's failure stands by itself, where that of a normal one is the cause of another.
+/// Returns the failure without its wrapper: a normal activity's failure is the cause of another, a local one's is not.
 fn unwrapped(failure: &Failure) -> Option<IncomingError> {
     let context = SerializationContextData::Workflow(WorkflowSerializationContext::new());
     DefaultFailureConverter::default()
@@ -67,7 +67,7 @@ fn caused_by(cause: &IncomingError, effects: ToolEffects) -> StepFailure {
     match cause {
         IncomingError::Application(failure) => application_failure(failure),
         IncomingError::Timeout(timeout) => match (timeout.timeout_type(), timeout.cause()) {
-            // There was no time for another attempt: its cause is what the last one failed with.
+            // There was no time for another attempt: the cause is the failure of the last one.
             (TimeoutType::ScheduleToClose, Some(IncomingError::Application(failure)))
                 if effects != ToolEffects::Write =>
             {
@@ -83,7 +83,7 @@ fn caused_by(cause: &IncomingError, effects: ToolEffects) -> StepFailure {
 fn application_failure(failure: &ApplicationFailure) -> StepFailure {
     match failure.details::<StepFailure>() {
         Ok(Some(details)) => details,
-        // Not made by our activities: for example, the worker does not have them.
+        // Not a failure of our activities: for example, the worker does not have them.
         _ => StepFailure {
             retryable: false,
             ..StepFailure::new(FailureKind::Internal, failure.to_string())
@@ -95,7 +95,7 @@ fn cancelled() -> StepFailure {
     StepFailure::new(FailureKind::Cancelled, "the step was cancelled")
 }
 
-/// The last attempt ended without an answer.
+/// Returns the failure of a step whose last attempt ended without an answer.
 fn lost(timeout: TimeoutType, effects: ToolEffects) -> StepFailure {
     if effects == ToolEffects::Write {
         return lost_write();
@@ -107,7 +107,7 @@ fn lost(timeout: TimeoutType, effects: ToolEffects) -> StepFailure {
     StepFailure::new(FailureKind::Timeout, why)
 }
 
-/// The failure of an attempt that ended because its worker shuts down.
+/// Returns the failure of an attempt that ended because its worker shuts down.
 pub(crate) fn interrupted(effects: ToolEffects) -> StepFailure {
     if effects == ToolEffects::Write {
         StepFailure::new(

@@ -1,12 +1,12 @@
-//! Which tasks a worker gets first.
+//! The order in which workers get tasks.
 
 use temporalio_common::Priority;
 
 /// The longest key that the server takes.
 const LONGEST: usize = 64;
 
-/// Returns what is said of a task of this tenant, with a priority from 1 to 5 where it has one. Workers get those of
-/// all tenants in turns, where the server has fairness.
+/// Returns the priority of a task of this tenant, from 1 to 5 if it has one. Workers get tasks of all tenants in turns
+/// if the server has fairness.
 pub(crate) fn priority(key: Option<u32>, tenant: Option<&str>) -> Priority {
     Priority::builder()
         .maybe_priority_key(key)
@@ -14,7 +14,7 @@ pub(crate) fn priority(key: Option<u32>, tenant: Option<&str>) -> Priority {
         .build()
 }
 
-/// As much of a tenant's name as fits a key. Tenants whose names begin alike share one.
+/// Returns as much of a tenant's name as fits a key. Tenants whose names begin alike share a key.
 fn beginning(tenant: &str) -> String {
     let ends = tenant.char_indices().map(|(at, char)| at + char.len_utf8());
     let end = ends.take_while(|end| *end <= LONGEST).last();

@@ -1,19 +1,20 @@
-//! What the heartbeats of an activity carry from one attempt to the next.
+//! The content of an activity's heartbeats, which goes from one attempt to the next.
 
 use neuron_executor::ProgressReport;
 use neuron_flow::StepLife;
 use serde::{Deserialize, Serialize};
 
-/// What a heartbeat carries.
+/// The content of a heartbeat.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Beat {
-    /// The hooks were notified of what led to the step.
+    /// Whether the hooks were notified of what led to the step.
     #[serde(rename = "told")]
     pub(crate) notified: bool,
-    /// How far the tool says that its call is: Temporal's UI shows it.
+    /// The progress that the tool reports of its call: Temporal's UI shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<ProgressReport>,
-    /// What the attempts before came to. The server counts those too that were lost with their workers, and these were none.
+    /// The results of the attempts before. The server also counts attempts that were lost with their workers; these are
+    /// not included here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) life: Option<StepLife>,
     /// The server's number of the newest attempt that gave an answer.

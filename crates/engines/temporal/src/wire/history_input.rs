@@ -1,4 +1,4 @@
-//! What one history of a run hands to the next.
+//! The input of a history: what one history of a run hands to the next.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +10,7 @@ use neuron_types::{
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// What a history of a run begins with: a [`RunRequest`], or what the history before it handed over.
+/// The input of a history of a run: a [`RunRequest`], or the state that the history before it handed over.
 #[derive(Debug, Clone, Serialize)]
 pub struct HistoryInput(pub(crate) Opening);
 
@@ -21,18 +21,19 @@ pub(crate) enum Opening {
     Continued {
         continued: Box<Carried>,
     },
-    /// A request that was written by hand, that says what this build does not know, or too little. The run fails with it.
+    /// A request that was written by hand and has fields that this build does not know, or too few. The run fails with
+    /// it.
     Wrong(String),
-    /// What another build may read: the run is left to that one.
+    /// An input that another build may read: the run is left to that build.
     Unknown(Unknown),
 }
 
-/// What this build cannot read.
+/// An input that this build cannot read.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Unknown {
-    /// Why.
+    /// The reason.
     pub(crate) reason: String,
-    /// Where the run stood, where that can be read.
+    /// The run's status, if that can be read.
     pub(crate) status: Option<Box<RunStatus>>,
 }
 
@@ -41,15 +42,15 @@ pub(crate) struct Unknown {
 pub(crate) struct Carried {
     pub(crate) state: RunState,
     pub(crate) status: RunStatus,
-    /// Signals that nobody has taken, in the order of arrival.
+    /// Signals that were not taken yet, in the order of arrival.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) signals: BTreeMap<String, VecDeque<Value>>,
-    /// Decisions that came as raw signals and that nobody has taken, in the order of arrival.
+    /// Decisions that arrived as raw signals and were not taken yet, in the order of arrival.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub(crate) raw: VecDeque<Value>,
     /// The number of the next event.
     pub(crate) next_event: u64,
-    /// What became of the newest tickets, as far as a refusal has to say it.
+    /// The results of the newest tickets, as far as a rejection has to name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) settled: Vec<RecordedEvent>,
     /// The ids of the updates that carried the newest decisions.
@@ -58,16 +59,17 @@ pub(crate) struct Carried {
     /// The newest decisions that the run rejected, by their ids, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) rejected: Vec<(String, String)>,
-    /// What the hooks have not been notified of.
+    /// The events that the hooks have not been notified of.
     #[serde(
         rename = "untold",
         default,
         skip_serializing_if = "Unobserved::is_empty"
     )]
     pub(crate) unobserved: Unobserved,
-    /// The id that Temporal gave the history before.
+    /// Temporal's id of the history before.
     pub(crate) previous: String,
-    /// The history before has set search attributes. The server gives them to the next one, which has to go on.
+    /// Whether the history before has set search attributes. The server copies them to this one, which has to keep them
+    /// current.
     #[serde(default, skip_serializing_if = "is_not")]
     pub(crate) shown: bool,
 }
@@ -78,11 +80,11 @@ fn is_not(value: &bool) -> bool {
 }
 
 impl HistoryInput {
-    /// Where the workflow starts in the history.
+    /// Returns where the workflow starts in the history.
     ///
     /// # Errors
     ///
-    /// Why it does not start: an input that says too little, or what another build may read.
+    /// Why it does not start: the input has too little, or is one that another build may read.
     pub(crate) fn into_start(self) -> Result<RunStart, DurableError> {
         match self.0 {
             Opening::New(request) => Ok(RunStart::request(*request)),
@@ -94,8 +96,8 @@ impl HistoryInput {
         }
     }
 
-    /// What the run was started with, if this is its first history and this build can read it. Why not is left out: it may
-    /// have what people wrote.
+    /// Returns the request that the run was started with, if this is its first history and this build can read it. The
+    /// reason why it cannot be read is left out: it may contain what people wrote.
     pub(crate) fn into_request(self) -> Option<RunRequest> {
         match self.0 {
             Opening::New(request) => Some(*request),
@@ -103,7 +105,7 @@ impl HistoryInput {
         }
     }
 
-    /// The conversation that the history begins with; a new run's first model call says it all.
+    /// Returns the conversation that the history begins with; a new run's first model call states all of it.
     pub(crate) fn conversation(self) -> Conversation {
         match self.0 {
             Opening::Continued { continued } => continued.state.conversation,
@@ -111,7 +113,7 @@ impl HistoryInput {
         }
     }
 
-    /// The agent's name.
+    /// Returns the agent's name.
     pub(crate) fn agent(&self) -> &str {
         match &self.0 {
             Opening::New(request) => request.agent.name(),
@@ -120,7 +122,7 @@ impl HistoryInput {
         }
     }
 
-    /// Whose the run is.
+    /// Returns the tags of the run.
     pub(crate) fn tags(&self) -> RunTags {
         match &self.0 {
             Opening::New(request) => request.tags.clone(),
@@ -129,7 +131,7 @@ impl HistoryInput {
         }
     }
 
-    /// Why another build is needed to read it; `None` if this one is as good as any.
+    /// Returns why another build is needed to read the input; `None` if this build can read it, or no build can.
     pub(crate) fn unknown(&self) -> Option<&str> {
         match &self.0 {
             Opening::Unknown(unknown) => Some(&unknown.reason),
@@ -137,7 +139,7 @@ impl HistoryInput {
         }
     }
 
-    /// Where the run stood when the history began, if it is not its first one.
+    /// Returns the status of the run when the history began, if it is not the first history.
     pub(crate) fn status(&self) -> Option<&RunStatus> {
         match &self.0 {
             Opening::Continued { continued } => Some(&continued.status),
@@ -146,12 +148,12 @@ impl HistoryInput {
         }
     }
 
-    /// Whether it says for the first time whose the run is.
+    /// Returns whether the input has the run's tags for the first time.
     pub(crate) fn brings_tags(&self) -> bool {
         matches!(&self.0, Opening::New(request) if !request.tags.is_empty())
     }
 
-    /// The id of the history that this one says to go on from.
+    /// Returns the id of the history that this one continues, according to the input.
     pub(crate) fn previous(&self) -> Option<&str> {
         match &self.0 {
             Opening::Continued { continued } => Some(&continued.previous),
@@ -159,13 +161,13 @@ impl HistoryInput {
         }
     }
 
-    /// Whether the history before has set search attributes.
+    /// Returns whether the history before has set search attributes.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(&self.0, Opening::Continued { continued } if continued.shown)
     }
 }
 
-/// One of which nothing is known.
+/// An input about which nothing is known.
 impl Default for HistoryInput {
     fn default() -> Self {
         Self(Opening::Unknown(Unknown::default()))
@@ -186,9 +188,9 @@ impl From<Carried> for HistoryInput {
 }
 
 impl<'de> Deserialize<'de> for HistoryInput {
-    // By hand, so that what is wrong with an input is said in the words of what it is meant to be.
+    // By hand, so that an error about an input uses the words of the type that the input is meant to be.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // What cannot be read is no error: the SDK would fail the task without saying why.
+        // An input that cannot be read is no error here: the SDK would fail the task without a reason.
         let value = Value::deserialize(deserializer)?;
         Ok(Self(match value.get("continued") {
             Some(carried) => continued(carried),
@@ -204,7 +206,7 @@ impl<'de> Deserialize<'de> for HistoryInput {
     }
 }
 
-/// What the history before handed over.
+/// Reads the state that the history before handed over.
 fn continued(carried: &Value) -> Opening {
     match Box::<Carried>::deserialize(carried) {
         Ok(continued) => Opening::Continued { continued },

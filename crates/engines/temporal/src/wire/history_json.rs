@@ -21,7 +21,7 @@ pub(crate) enum ExportError {
 }
 
 pub(crate) fn from_json(json: &[u8]) -> Result<History, ExportError> {
-    // A newer server may have written fields that this build has no use for.
+    // A newer server may have written fields that this build does not use.
     let options = DeserializeOptions::new().deny_unknown_fields(false);
     let mut text = serde_json::Deserializer::from_slice(json);
     let message = DynamicMessage::deserialize_with_options(described()?, &mut text, &options)?;

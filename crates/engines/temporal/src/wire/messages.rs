@@ -1,4 +1,4 @@
-//! Signals, updates and queries: what reaches a run from outside.
+//! Signals, updates and queries: what runs receive from outside.
 
 use neuron_engine::{CancelBody, DecisionBody};
 use neuron_types::{Decision, UserMessage, Verdict, signal};
@@ -16,7 +16,7 @@ use temporalio_workflow::workflows::{UpdateDefinitionDescriptor, WorkflowError};
 
 use crate::wire::agent_run::AgentRun;
 
-/// The updates that every run takes, beside those that decide, which are called as their [verdicts](Verdict::as_str).
+/// The updates that every run takes, besides decisions, which have the names of their [verdicts](Verdict::as_str).
 pub(crate) const SEND: &str = "send";
 pub(crate) const CANCEL: &str = "cancel";
 
@@ -24,7 +24,7 @@ pub(crate) const CANCEL: &str = "cancel";
 pub(crate) const STATUS: &str = "status";
 pub(crate) const EVENTS: &str = "events";
 pub(crate) const TRANSCRIPT: &str = "transcript";
-/// As the two above, in parts, each with how many are known already.
+/// As the two above, in parts, each with how much is known already.
 pub(crate) const EVENTS_AFTER: &str = "events_after";
 pub(crate) const TRANSCRIPT_AFTER: &str = "transcript_after";
 
@@ -64,8 +64,8 @@ pub(crate) struct AnySignal {
 }
 
 impl AnySignal {
-    /// Reads a signal without ever refusing it: a payload that is no JSON would keep the run from going on.
-    /// It is kept as text, and the loop says that it cannot be read.
+    /// Reads a signal without ever rejecting it: a payload that is not JSON would block the run. Such a payload is kept
+    /// as text, and the loop reports that it cannot be read.
     pub(crate) fn read(name: &str, payloads: &Payloads) -> Self {
         let payload = payloads.payloads.first().map(value_of);
         Self {
@@ -75,7 +75,7 @@ impl AnySignal {
     }
 }
 
-/// How much the one who asks knows already: nothing, if it is not said.
+/// Returns how much the caller knows already: nothing, if there is no argument.
 pub(crate) fn known_already(payloads: &Payloads) -> u64 {
     let payload = payloads.payloads.first().map(value_of);
     payload.and_then(|value| value.as_u64()).unwrap_or_default()
@@ -89,7 +89,7 @@ fn value_of(payload: &Payload) -> Value {
         .unwrap_or_else(|_| String::from_utf8_lossy(&payload.data).into_owned().into())
 }
 
-/// What an update asks for.
+/// The request of an update.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum UpdateRequest {
@@ -99,7 +99,7 @@ pub(crate) enum UpdateRequest {
 }
 
 impl UpdateRequest {
-    /// Reads an update; `None` if there is none of this name.
+    /// Reads an update; returns `None` if no update has this name.
     pub(crate) fn read(
         name: &str,
         payloads: Payloads,
@@ -131,7 +131,7 @@ fn typed<T: DeserializeOwned + 'static>(
     Ok(converter.from_payloads(&context, payloads.payloads)?)
 }
 
-/// The signals of a run, for the SDK's types.
+/// The signals of a run, as a type for the SDK.
 pub(crate) struct RunSignal(pub(crate) String);
 
 impl SignalDefinition for RunSignal {
@@ -155,7 +155,7 @@ impl SignalDefinition for HostSignal {
     }
 }
 
-/// The updates of a run, for the SDK's types.
+/// The updates of a run, as a type for the SDK.
 pub(crate) struct RunUpdate(pub(crate) &'static str);
 
 impl UpdateDefinition for RunUpdate {

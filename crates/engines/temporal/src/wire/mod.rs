@@ -1,4 +1,4 @@
-//! What is written into histories and travels between clients, workflows and activities.
+//! What is written into histories and sent between clients, workflows and activities.
 
 pub(crate) mod activity_inputs;
 pub(crate) mod activity_options;

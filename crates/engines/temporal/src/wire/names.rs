@@ -6,5 +6,5 @@ pub(crate) const ENGINE: &str = "temporal";
 /// The name of the workflow that runs one agent to completion.
 pub const AGENT_WORKFLOW: &str = "agent";
 
-/// The task queue where nothing else is said.
+/// The default task queue.
 pub const DEFAULT_TASK_QUEUE: &str = "neuron";

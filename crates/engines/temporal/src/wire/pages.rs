@@ -1,10 +1,10 @@
-//! Answers in parts: Temporal takes 2 MB for one.
+//! Answers in parts: Temporal takes 2 MB for one answer.
 
 use neuron_engine::RunLedger;
 use neuron_types::{ContentBlock, Message, RecordedEvent, Role, json_bytes};
 use serde::{Deserialize, Serialize};
 
-/// A part is complete when it is larger.
+/// The size from which on a part is complete.
 const PAGE: usize = 1_500_000;
 
 /// Some of the events of one history of a run.
@@ -12,12 +12,12 @@ const PAGE: usize = 1_500_000;
 pub(crate) struct EventsPage {
     /// The id that Temporal gave the history.
     pub(crate) history: String,
-    /// That of the history before it.
+    /// Temporal's id of the history before it.
     pub(crate) previous: Option<String>,
     /// The number of the first event of this history, whether it happened already or not.
     pub(crate) first: u64,
     pub(crate) events: Vec<RecordedEvent>,
-    /// There are further ones.
+    /// Whether there are more.
     pub(crate) more: bool,
 }
 
@@ -25,20 +25,20 @@ pub(crate) struct EventsPage {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MessagesPage {
     pub(crate) history: String,
-    /// Another where messages that were there already have changed.
+    /// A number that changes whenever messages that existed before have changed.
     pub(crate) form: u64,
-    /// One may have only some of its blocks: the rest is in the next part.
+    /// The messages. A message may have only some of its blocks: the rest is in the next part.
     pub(crate) messages: Vec<Message>,
-    /// The first goes on with the last of the part before.
+    /// Whether the first message continues the last message of the part before.
     pub(crate) joins: bool,
-    /// What is known after this part.
+    /// How much is known after this part.
     pub(crate) known: u64,
-    /// There are further ones.
+    /// Whether there are more.
     pub(crate) more: bool,
 }
 
 impl EventsPage {
-    /// The events behind number `after`.
+    /// Returns the events behind number `after`.
     pub(crate) fn of(
         ledger: Option<&RunLedger>,
         previous: Option<&str>,
@@ -58,7 +58,7 @@ impl EventsPage {
 }
 
 impl MessagesPage {
-    /// The messages behind the first `known` blocks; one without any counts as one.
+    /// Returns the messages behind the first `known` blocks; a message without blocks counts as one.
     pub(crate) fn of(messages: &[Message], form: u64, history: &str, known: u64) -> Self {
         let pieces: Vec<_> = messages.iter().flat_map(pieces).collect();
         let (taken, more) = page(&pieces, known);
@@ -86,7 +86,7 @@ impl MessagesPage {
         }
     }
 
-    /// Puts the part behind those before it.
+    /// Appends the part to those before it.
     pub(crate) fn append_to(self, conversation: &mut Vec<Message>) {
         let mut messages = self.messages.into_iter();
         if self.joins
@@ -121,7 +121,7 @@ fn pieces(message: &Message) -> Vec<Piece<'_>> {
         .collect()
 }
 
-/// The items behind the first `after` until there are enough, one at least, and whether there are more.
+/// Returns the items behind the first `after` until the page is full, at least one, and whether there are more.
 fn page<T: Serialize + Clone>(items: &[T], after: u64) -> (Vec<T>, bool) {
     let after = usize::try_from(after).unwrap_or(usize::MAX);
     let rest = items.get(after..).unwrap_or_default();

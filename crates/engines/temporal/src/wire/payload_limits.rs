@@ -1,4 +1,4 @@
-//! What Temporal takes: payloads of 2 MiB.
+//! The limits of payloads: Temporal takes 2 MiB.
 
 use neuron_types::{
     AgentSpec, Bounds, CompletionResponse, ContentItem, CurrentDefinition, Effect, FailureKind,
@@ -6,26 +6,26 @@ use neuron_types::{
 };
 use serde::Serialize;
 
-/// The most that is handed to Temporal in one payload, in bytes of JSON.
+/// The largest payload that is given to Temporal, in bytes of JSON.
 pub(crate) const LARGEST_PAYLOAD: usize = 1_900_000;
 
-/// The largest result of a tool: a conversation is sent in chunks, and one has to fit.
+/// The largest result of a tool: a conversation is sent in chunks, and a result has to fit into one.
 const LARGEST_RESULT: usize = 1_000_000;
 
-/// The same of a call in the worker that has the run: its result is written together with those of others.
+/// The largest result of a call in the worker that has the run: it is written together with those of other calls.
 pub(crate) const LARGEST_LOCAL_RESULT: usize = 400_000;
 
-/// The most that is written of such calls at once: the server ends a run that would write 4 MiB.
+/// The most bytes of such calls that are written at once: the server ends a run that would write 4 MiB.
 const LOCAL_RESULTS: usize = 2_800_000;
 
-/// The largest answer of a model. Its calls go into payloads of their own.
+/// The largest answer of a model. The calls that it asks for have separate payloads.
 pub(crate) const LARGEST_ANSWER: usize = 1_250_000;
 
 /// The largest message from outside.
 pub(crate) const LARGEST_MESSAGE: usize = 1_250_000;
 
-/// Makes a tool's result small enough, and says in its place what is missing. What is only for programs goes
-/// first, then pictures, then the end of the texts.
+/// Reduces a tool's result to the limit, with a text in place of what is missing. Data that is only for programs is
+/// removed first, then pictures, then the end of the texts.
 fn fit(mut output: ToolOutput, is_local: bool) -> ToolOutput {
     let most = if is_local {
         LARGEST_LOCAL_RESULT
@@ -52,7 +52,7 @@ fn fit(mut output: ToolOutput, is_local: bool) -> ToolOutput {
     for item in &mut output.content {
         if let ContentItem::Text(text) = item {
             let end = fitting(text, room);
-            // What comes after a cut would read as if it followed.
+            // A text behind a cut would read as if it continued the text before the cut.
             room = if end < text.len() {
                 0
             } else {
@@ -73,18 +73,18 @@ fn fit(mut output: ToolOutput, is_local: bool) -> ToolOutput {
     output
 }
 
-/// What the marker of a call in the worker that has the run costs beside what it carries.
+/// The size of the marker of a call in the worker that has the run, without its payload.
 pub(crate) const MARKER: usize = 600;
 
-/// Whether so many bytes may be written together with those that are to be written already.
+/// Returns whether so many bytes may be written in addition to those that are to be written already.
 pub(crate) fn fit_together(bytes: usize, written: usize) -> bool {
     bytes.saturating_add(written) <= LOCAL_RESULTS
 }
 
-/// How many bytes of the text fit, written as JSON.
+/// Returns how many bytes of the text fit, written as JSON.
 fn fitting(text: &str, room: usize) -> usize {
     let mut end = text.floor_char_boundary(room);
-    // Escapes make it longer; each round is closer, and most texts need none.
+    // Escapes make the text longer; each round is closer, and most texts need no second round.
     while end > 0 {
         let written = text.get(..end).map_or(0, |part| length(&part));
         if written <= room {
@@ -95,7 +95,7 @@ fn fitting(text: &str, room: usize) -> usize {
     end
 }
 
-/// Checks that something is no larger than what is taken of it.
+/// Checks that something is within its limit.
 pub(crate) fn check_size(what: &str, bytes: usize, most: usize) -> Result<(), StepFailure> {
     if bytes <= most {
         return Ok(());
@@ -116,7 +116,7 @@ fn length(value: &impl Serialize) -> usize {
     json_bytes(value).unwrap_or(usize::MAX)
 }
 
-/// Whether an agent's definition can be handed to the run.
+/// Checks that an agent's definition can be handed to the run.
 pub(crate) fn check_definition(agent: &AgentSpec) -> Result<(), StepFailure> {
     let (name, bytes) = (&agent.name, length(agent));
     if bytes <= LARGEST_PAYLOAD {
@@ -131,7 +131,7 @@ pub(crate) fn check_definition(agent: &AgentSpec) -> Result<(), StepFailure> {
     ))
 }
 
-/// Whether the model's answer can be handed to the run.
+/// Checks that the model's answer can be handed to the run.
 pub(crate) fn check_answer(answer: CompletionResponse) -> Result<CompletionResponse, StepFailure> {
     let bytes = length(&answer);
     if bytes <= LARGEST_ANSWER {
@@ -147,7 +147,7 @@ pub(crate) fn check_answer(answer: CompletionResponse) -> Result<CompletionRespo
     Err(failure.with_spent(answer.spent()))
 }
 
-/// Checks whether a chunk of a conversation can be sent.
+/// Checks that a chunk of a conversation can be sent.
 pub(crate) fn check_conversation(bytes: usize) -> Result<(), StepFailure> {
     if bytes <= LARGEST_PAYLOAD {
         return Ok(());
@@ -161,7 +161,7 @@ pub(crate) fn check_conversation(bytes: usize) -> Result<(), StepFailure> {
     ))
 }
 
-/// Whether an effect can be asked for that calls no model, in a run that is held to these bounds.
+/// Checks that an effect that calls no model can be requested, in a run with these bounds.
 pub(crate) fn check_effect(effect: &Effect, bounds: &[Bounds]) -> Result<(), StepFailure> {
     let of_bounds = match bounds {
         [] => 0,
@@ -192,7 +192,7 @@ pub(crate) fn check_effect(effect: &Effect, bounds: &[Bounds]) -> Result<(), Ste
     ))
 }
 
-/// What an effect came to, as it can be handed to the run.
+/// Returns the result of an effect in a form that can be handed to the run.
 pub(crate) fn fitting_outcome(outcome: Outcome, is_local: bool) -> Result<Outcome, StepFailure> {
     Ok(match outcome {
         Outcome::Tool(output) => Outcome::Tool(fit(output, is_local)),

@@ -1,4 +1,4 @@
-//! Messages as a delta states them: whole, but for tool results that the history holds already.
+//! Messages as a delta states them: whole, except for tool results that the history already has.
 
 use neuron_types::{ContentBlock, ContentItem, Message, Role, StepId, ToolResultBlock};
 use serde::{Deserialize, Serialize};
@@ -18,23 +18,23 @@ pub(crate) enum StatedBlock {
     Whole(ContentBlock),
 }
 
-/// The answer to a tool call, by the step that gave it.
+/// The answer to a tool call, named by the step that gave it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Named {
     pub(crate) result_of: ResultOf,
 }
 
-/// Whose result it is, and what stands beside its content.
+/// The step whose result it is, and the block's other fields.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ResultOf {
-    /// As [`step_name`] writes it.
+    /// The name that [`step_name`] writes.
     pub(crate) step: String,
     pub(crate) tool_use_id: String,
     pub(crate) name: String,
     pub(crate) is_error: bool,
 }
 
-/// A step's name in histories.
+/// Returns a step's name in histories.
 pub(crate) fn step_name(step: StepId) -> String {
     match step.scope {
         0 => format!("{}.{}", step.turn, step.position),
@@ -42,7 +42,7 @@ pub(crate) fn step_name(step: StepId) -> String {
     }
 }
 
-/// The step of this name.
+/// Returns the step of this name.
 pub(crate) fn step_in(name: &str) -> Option<StepId> {
     let mut parts = name.split('.').rev();
     let (position, turn) = (parts.next()?, parts.next()?);
@@ -55,7 +55,7 @@ pub(crate) fn step_in(name: &str) -> Option<StepId> {
 }
 
 impl StatedMessage {
-    /// The message with nothing named.
+    /// Returns the message with nothing named.
     pub(crate) fn whole(message: &Message) -> Self {
         let content = message.content.iter().cloned().map(StatedBlock::Whole);
         Self {
@@ -68,7 +68,7 @@ impl StatedMessage {
         self.content.iter().filter_map(StatedBlock::name)
     }
 
-    /// The message with the contents of what is named; `None` if one is not found.
+    /// Returns the message with the contents of the named results; `None` if one is not found.
     pub(crate) fn filled(
         &self,
         mut find: impl FnMut(&ResultOf) -> Option<Vec<ContentItem>>,

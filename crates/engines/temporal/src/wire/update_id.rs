@@ -3,11 +3,11 @@
 use neuron_types::{Decision, RunId};
 use uuid::Uuid;
 
-/// What update ids are made in.
+/// The UUID namespace of update ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f0c_9b55_1a83_4f0e_9d07_2c4e_b1a6_53d8);
 
-/// The id of the update that carries a decision, the same for the same decision: a call that is made again
-/// because nobody answered reaches the run once.
+/// Returns the id of the update that carries a decision. The same decision has the same id: an update that is repeated
+/// because no answer came reaches the run once.
 pub(crate) fn update_id(run_id: &RunId, decision: &Decision) -> Result<String, serde_json::Error> {
     let named = serde_json::to_vec(&(run_id, decision))?;
     Ok(format!("decision-{}", Uuid::new_v5(&NAMESPACE, &named)))

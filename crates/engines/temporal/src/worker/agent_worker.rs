@@ -36,7 +36,7 @@ use crate::{
     workflow::agent_workflow::AgentWorkflow,
 };
 
-/// How often a step has a heartbeat: cancelling a run reaches a call within this.
+/// The heartbeat interval: cancelling a run reaches a call within this time.
 const HEARTBEATS: Duration = Duration::from_secs(5);
 
 /// Timeout of the sticky queue: the runs of a killed worker move to another worker after this. A client waits
@@ -46,7 +46,7 @@ const STAYS: Duration = Duration::from_secs(5);
 const TRANSCRIPT_CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 /// How long steps in flight may take when the worker stops: less than the 30 s after which Kubernetes kills it, so that
-/// what was cancelled is reported.
+/// cancelled steps are still reported.
 const GRACE: Duration = Duration::from_secs(25);
 
 /// Serves workflows on one task queue. Made by [`AgentWorker::builder`].
@@ -55,7 +55,7 @@ pub struct AgentWorker {
     client: Client,
     registered: Arc<Registered>,
     stopping: CancellationToken,
-    // The worker reports to it for as long as it lives.
+    // The worker uses the runtime for as long as it exists.
     _runtime: CoreRuntime,
 }
 
@@ -116,7 +116,7 @@ impl AgentWorker {
         }
     }
 
-    /// The task queue that it serves.
+    /// Returns the task queue that the worker serves.
     #[must_use]
     pub fn task_queue(&self) -> &str {
         self.worker.task_queue()
@@ -124,8 +124,8 @@ impl AgentWorker {
 
     /// Serves until `stop` is done, then lets the steps in flight end.
     ///
-    /// A step that is not done after the grace period is cancelled; another worker makes its next attempt,
-    /// unless it is a write, which fails with an unknown outcome.
+    /// A step that has not ended after the grace period is cancelled; another worker makes its next attempt, unless it
+    /// is a write, which fails with an unknown outcome.
     ///
     /// The future is not `Send`: run it on the main task or in a [`LocalSet`](tokio::task::LocalSet).
     ///
@@ -136,7 +136,7 @@ impl AgentWorker {
         self.run_until(pin!(stop)).await
     }
 
-    /// Boxed, so that the SDK's worker is compiled here once, and not in every program that runs one.
+    /// Serves until `stop` is done. Boxed, so that the SDK's worker is compiled here once, and not in every program.
     fn run_until<'a>(
         &'a mut self,
         stop: Pin<&'a mut dyn Future<Output = ()>>,
@@ -173,77 +173,75 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Sets the agents whose runs are started by name. Default is none.
+    /// Sets the agents whose runs are started by name. Default is no agent.
     pub fn agents(mut self, agents: Agents) -> Self {
         self.agents = agents;
         self
     }
 
-    /// Takes whole definitions of agents from callers too, and not only names. It is for development: whoever starts
-    /// a run decides then what instructions its agent has, which of the executor's tools it calls and whom it asks. Default is
-    /// `false`: a run that is started with a definition fails before its first step.
+    /// Sets whether callers may start runs with whole definitions of agents, and not only with names. It is for
+    /// development: a caller then decides what instructions the agent has, which of the executor's tools it calls and
+    /// whom it asks. Default is `false`: a run that is started with a definition fails before its first step.
     pub fn accept_definitions(mut self, accept: bool) -> Self {
         self.accepts_definitions = accept;
         self
     }
 
-    /// Serves this workflow, too.
+    /// Also serves this workflow.
     pub fn workflow<W: AgentWorkflow>(mut self) -> Self {
         self.workflows.push(register::<W>);
         self
     }
 
-    /// Sets the sink of the events of runs as they happen here, and of attempts that are followed by another. A
-    /// sink that [wants tokens](EventSink::wants_tokens) gets answers while they come, from the worker that asks
-    /// the model. Default is none.
+    /// Sets the sink of the events of runs as they happen here, and of attempts that are followed by another. A sink
+    /// that [wants tokens](EventSink::wants_tokens) gets answers while they arrive, from the worker that calls the
+    /// model. Default is no sink.
     ///
-    /// A replay of what the server has taken emits nothing. The newest workflow task is executed again if the
-    /// server does not take it, because it came too late or a signal came at the same time, and if it was
-    /// executed to answer a query before. Then its events come again: see [`EventSink`] for what they supersede.
+    /// A replay of what the server has taken emits nothing. The newest workflow task is executed again if the server
+    /// does not take it, because it came too late or a signal came at the same time, or if it was executed to answer a
+    /// query before. Then its events are emitted again: see [`EventSink`] for what they supersede.
     pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = sink;
         self
     }
 
-    /// Sets how many bytes of conversations are remembered, a quarter of them for tool results that no model
-    /// call has taken in yet. With 0 every model call reads its run's history. Default is 64 MiB.
+    /// Sets how many bytes of conversations are remembered, a quarter of them for tool results that are not yet part of
+    /// a model call. With 0 every model call reads its run's history. Default is 64 MiB.
     pub fn transcript_cache_bytes(mut self, bytes: usize) -> Self {
         self.transcript_cache_bytes = bytes;
         self
     }
 
-    /// Has a run continue as new before its history has more than so many events. Default is what the
-    /// server suggests, at about 4,000 events or 4 MB.
+    /// Makes a run continue as new before its history has more than so many events. Default is what the server
+    /// suggests, at about 4,000 events or 4 MB.
     ///
-    /// A step that makes more events than any before it in the same history may pass the mark, and so may a run of
-    /// which something is in flight. Workers of one
-    /// task queue may have other marks: a replay goes by what the history holds.
+    /// A step that makes more events than any before it in the same history may exceed the mark, and so may a run with
+    /// something in flight. Workers of one task queue may have different marks: a replay follows the history.
     pub fn continue_as_new_after(mut self, events: usize) -> Self {
         self.segments.wanted.entries = events as u64;
         self
     }
 
-    /// As [`continue_as_new_after`](Self::continue_as_new_after), by the bytes of the history, which the workflow knows to
-    /// about a tenth. A history that begins with a large state may have three times the bytes of that.
+    /// As [`continue_as_new_after`](Self::continue_as_new_after), for the bytes of the history, which the workflow
+    /// knows with an error of about a tenth. A history that begins with a large state may have three times the bytes of
+    /// that state.
     pub fn continue_as_new_after_bytes(mut self, bytes: usize) -> Self {
         self.segments.wanted.bytes = bytes as u64;
         self
     }
 
-    /// Says how many events and bytes the server takes of one history: its `limit.historyCount.error` and
-    /// `limit.historySize.error`. Defaults are
-    /// [`HISTORY_LIMIT_EVENTS`](crate::HISTORY_LIMIT_EVENTS) and
+    /// Sets how many events and bytes the server takes in one history: its `limit.historyCount.error` and
+    /// `limit.historySize.error`. Defaults are [`HISTORY_LIMIT_EVENTS`](crate::HISTORY_LIMIT_EVENTS) and
     /// [`HISTORY_LIMIT_BYTES`](crate::HISTORY_LIMIT_BYTES).
     ///
-    /// A run whose state is too large to be handed to the next history goes on until four fifths of this, and
-    /// then fails with an error that says what to configure.
+    /// A run whose state is too large to be handed to the next history continues until four fifths of this, and then
+    /// fails with an error that names what to configure.
     pub fn history_limits(mut self, events: usize, bytes: usize) -> Self {
         self.segments.limit = SegmentSize::new(events as u64, bytes as u64);
         self
     }
 
-    /// Sets how many runs are kept in memory; others are replayed when something happens in them. Default
-    /// is 1,000.
+    /// Sets how many runs are kept in memory; others are replayed when something happens in them. Default is 1,000.
     pub fn cached_runs(mut self, runs: usize) -> Self {
         self.options.max_cached_workflows = runs;
         self
@@ -265,7 +263,7 @@ impl AgentWorkerBuilder {
     ///
     /// # Errors
     ///
-    /// [`WorkerError`] if two workflows have one name or the SDK refuses the options.
+    /// [`WorkerError`] if two workflows have one name or the SDK rejects the options.
     pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
         let registered = Arc::new(Registered::new(self.search_attributes));
         let mut executors = self.executors.granting(&self.agents).with_sink(&self.sink);

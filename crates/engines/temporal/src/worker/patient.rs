@@ -1,7 +1,7 @@
-//! A worker whose reports are tried again for as long as its client's requests are.
+//! A worker whose reports are retried for as long as its client's requests are.
 //!
-//! `init_worker` of the SDK's core sets the retry options of the connection back to its defaults, 10 s and ten attempts, and
-//! what a step came to would be dropped after that. `replace_client` of the core takes a connection as it is.
+//! `init_worker` of the SDK's core resets the retry options of the connection to its defaults, 10 s and ten attempts.
+//! The result of a step would be dropped after that. `replace_client` of the core takes a connection as it is.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use temporalio_sdk_core::{CoreRuntime, RuntimeOptions as CoreRuntimeOptions, ini
 
 use crate::worker::worker_error::{WorkerError, failed};
 
-/// Makes a worker of these options, and the runtime that has to live as long as it.
+/// Returns a worker with these options, and the runtime, which has to live as long as the worker.
 pub(super) fn worker(
     telemetry: TelemetryOptions,
     client: &Client,
@@ -21,10 +21,10 @@ pub(super) fn worker(
     let cannot = "cannot be started";
     let config = options.to_core_options(client.namespace(), client.identity());
     let config = config.map_err(failed(cannot))?;
-    // A worker is made with a core of its own only. It says that there is no tokio runtime, where the other panics.
+    // A worker needs a core. This constructor fails if there is no tokio runtime; the other one panics.
     let unused = Runtime::from_current_tokio(RuntimeOptions::default()).map_err(failed(cannot))?;
     let mut worker = Worker::new(&unused, client.clone(), options).map_err(failed(cannot))?;
-    // It may not stand in the client's list beside the next, which serves the same task queue.
+    // It must not be in the client's list together with the next, which serves the same task queue.
     let connection = client.connection();
     let (listed, key) = (connection.workers(), worker.worker_instance_key());
     listed

@@ -2,7 +2,7 @@
 
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder, WorkerTuner};
 
-/// How many of each kind a worker does at once, where nobody says otherwise: what the SDK has.
+/// The default of each kind: the same as the SDK's.
 const SLOTS: usize = 100;
 
 /// How much a worker does at once.

@@ -1,6 +1,6 @@
-//! What keeps a worker from working.
+//! The error of a worker.
 
-/// A worker could not be made, or ended by itself.
+/// A worker could not be built, or ended by itself.
 #[derive(Debug, thiserror::Error)]
 #[error("the Temporal worker {what}")]
 pub struct WorkerError {

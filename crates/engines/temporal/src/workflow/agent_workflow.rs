@@ -13,11 +13,12 @@ pub trait AgentWorkflow: Sized + 'static {
     /// The workflow type that runs are started with.
     const NAME: &'static str;
 
-    /// The ids of its [patches](neuron_types::DurableContext::patched), beside those of the agents' loop. Default is none.
+    /// The ids of its [patches](neuron_types::DurableContext::patched), besides those of the agents' loop. Default is
+    /// no id.
     const PATCHES: &'static [&'static str] = &[];
 
-    /// Runs one run to its end, from its start or from where an earlier history of it left off. Signals,
-    /// updates, queries, cancellation and continuing as new are the host's:
+    /// Runs one run to its end, from its start or from where an earlier history of it left off. The host does signals,
+    /// updates, queries, cancellation and continuing as new:
     /// [`DurableError::ContinuedAsNew`] is to be returned as it is.
     fn run(
         door: TemporalDurableContext<Self>,

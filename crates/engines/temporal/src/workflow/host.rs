@@ -45,7 +45,7 @@ use crate::{
     workflow::agent_workflow::AgentWorkflow,
 };
 
-/// What the marks of patches are called, in front of their ids.
+/// The prefix of the marks of patches, in front of their ids.
 const PATCH: &str = "neuron-patch-";
 
 impl<W: AgentWorkflow> AgentHost<W> {
@@ -77,23 +77,23 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Ok(output)
     }
 
-    /// The patches that this history began with: in a new one all that this build declares, each with a mark, and in a
-    /// replay those whose marks are in it.
+    /// Returns the patches that this history began with: in a new history all that this build declares, each with a
+    /// mark, and in a replay those whose marks are in the history.
     fn patches(ctx: &WorkflowContext<Self>) -> Vec<String> {
         let mut patches = declared_patches(W::PATCHES);
         patches.retain(|id| ctx.patched(&format!("{PATCH}{id}")));
         patches
     }
 
-    /// Leaves the run as it is: the task fails, and the server has it made again, by this worker or another one, until one
-    /// can go on.
+    /// Leaves the run as it is: the task fails, and the server retries it, with this worker or another one, until a
+    /// worker can continue the run.
     async fn fail_task<T>(ctx: &WorkflowContext<Self>, error: &DurableError) -> T {
         ctx.force_task_fail(cannot_go_on(error));
         std::future::pending().await
     }
 
-    /// Ends a run that is over without an output: as a cancelled run if it was cancelled, else as a failed
-    /// workflow whose events say so too.
+    /// Ends a run that is over without an output: as a cancelled run if it was cancelled, else as a failed workflow,
+    /// whose events also end with the failure.
     fn break_off(
         ctx: &WorkflowContext<Self>,
         error: &DurableError,
@@ -117,7 +117,7 @@ impl<W: AgentWorkflow> AgentHost<W> {
         }
     }
 
-    /// Notifies the hooks of what they have not seen yet, the run's end above all.
+    /// Notifies the hooks of the events that they have not seen yet, the run's end above all.
     async fn notify_hooks(ctx: &WorkflowContext<Self>, agent: String) {
         let events = ctx.state_mut(|host| host.view.take_unobserved());
         if events.is_empty() {
@@ -127,18 +127,18 @@ impl<W: AgentWorkflow> AgentHost<W> {
         let ending = Ending { agent, run, events };
         let options = activity_options::ending();
         let observed = ctx.execute_local_activity(AgentActivities::observe, ending, options);
-        // The run has ended with its output, whatever comes of this.
+        // The run has ended with its output, whatever the result of this.
         drop(observed.await);
     }
 
-    /// Begins the history. It is done before the signals and updates that came with its start are taken in.
+    /// Begins the history. This is done before the signals and updates that came with its start are processed.
     fn open(
         ctx: &WorkflowContext<Self>,
         input: &mut HistoryInput,
     ) -> Result<RunId, WorkflowTermination> {
         let run_id = RunId::new(ctx.workflow_id()).map_err(|error| failed(&error))?;
-        // The id of a history is the server's: nobody who starts one knows it beforehand, and a schedule or a retry of
-        // the workflow, which continue histories too, begin with what the caller said.
+        // The server chooses the id of a history: no caller that starts one knows it beforehand. A schedule or a retry
+        // of the workflow continues histories too, and begins with the caller's input.
         let continues = ctx.info().continued_from_run_id().map(ToOwned::to_owned);
         if input
             .previous()
@@ -208,7 +208,7 @@ fn failed(error: &dyn std::error::Error) -> WorkflowTermination {
     WorkflowTermination::from(failure)
 }
 
-/// The end of a run that failed before it began: its clients read why.
+/// Returns the end of a run that failed before it began: its clients read the reason.
 fn failed_step(failure: &StepFailure) -> WorkflowTermination {
     let application = ApplicationFailure::builder(failure.message.clone())
         .type_name(failure.kind.as_str().to_owned())
@@ -360,7 +360,7 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
             UpdateRequest::Decide(decision) => {
                 let update = update_id(&RunId::new(ctx.workflow_id())?, &decision)?;
                 if !self.view.was_decided_before(&update) {
-                    // Only later validators look at it: it is no part of what a replay repeats.
+                    // Only later validators read it: it is not part of what a replay repeats.
                     let counts = matches!(self.judge(&decision), Some(VerifyOutcome::Taken(_)));
                     self.view.decided(update);
                     self.view.put_decision(&decision, counts)?;
@@ -380,16 +380,17 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
         asked: &UpdateRequest,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         match asked {
-            // A validator is not replayed, so it may look at the clock.
+            // A validator is not replayed, so it may read the clock.
             UpdateRequest::Decide(decision) => {
                 let run_id = RunId::new(ctx.workflow_id())?;
-                // Whoever heard nothing of what an earlier history made of it makes it again, and gets the same answer.
+                // A caller that did not receive an earlier history's answer repeats the decision, and gets the same
+                // answer.
                 if self.view.was_decided_before(&update_id(&run_id, decision)?) {
                     self.view.check_decided_before(decision)?;
                     return Ok(());
                 }
                 self.view.check_decision(run_id, decision, Utc::now())?;
-                // One that this worker cannot judge is for another to judge, as a step of the run.
+                // If this worker cannot verify the decision, another one does, as a step of the run.
                 if let Some(VerifyOutcome::Rejected { reason }) = self.judge(decision) {
                     let ticket = decision.ticket.clone();
                     return Err(Refusal::NotTaken { ticket, reason }.into());

@@ -1,4 +1,4 @@
-//! Tickets: decided by update and by signal, refused, and waited for without a worker.
+//! Tickets: decided by update and by signal, rejected, and waited for without a worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -37,13 +37,13 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
     assert_eq!(status.approvals.len(), 2);
     drop(worker);
-    // The server hands the update to the next worker: it must be one that is refused.
+    // The server sends the update to the next worker: it must be one that is rejected.
     let nonsense = Decision {
         digest: "0".into(),
         ..decision(&status.approvals[0], Verdict::Deny)
     };
     let impatient = stage.client.clone();
-    let impatient = impatient.with_decision_patience(Duration::from_secs(1)); // Nobody is there, at any speed.
+    let impatient = impatient.with_decision_patience(Duration::from_secs(1)); // No worker is there, at any speed.
     for result in [
         stage.client.status(&run).await.map(drop),
         impatient.decide(&run, &nonsense).await,
@@ -77,7 +77,7 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
         refused(stage.client.decide(&run, &wrong_digest).await),
         format!("the digest is not that of ticket {}", first.ticket)
     );
-    // The run has taken the signal up when one ticket is left.
+    // The run has processed the signal when one ticket is left.
     until(async || {
         let status = stage.client.status(&run).await.ok()?;
         (status.approvals.len() == 1).then_some(())
@@ -96,7 +96,7 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     assert_eq!(model.count(), 2, "a finished step is not made again");
     let transcript = json!(stage.client.conversation(&run).await.unwrap()).to_string();
     assert!(transcript.contains("not called: ann denied it: because"));
-    // The same decision again is the same update, which was taken; any other is late.
+    // The same decision again is the same update, which was accepted; any other is late.
     let again = decision(first, Verdict::Approve);
     stage.client.decide(&run, &again).await.unwrap();
     let late = stage
@@ -202,7 +202,7 @@ async fn temporals_own_command_approves_and_denies() {
     replay.file(file.path()).await.unwrap();
 }
 
-/// Takes what Ada signed.
+/// Accepts what Ada signed.
 struct OnlyAda;
 
 impl VerifyDecision for OnlyAda {
@@ -268,7 +268,7 @@ async fn signals_that_anybody_sends_close_no_ticket() {
     assert_eq!(looked_at, ["it is not signed"; 20]);
     assert_eq!(dropped.len(), 1, "one a minute");
 
-    // Whoever asks the run and does not just signal it learns what it makes of it, and writes nothing into it.
+    // A client that sends an update instead of a signal gets the run's answer, and writes nothing into the history.
     let (_, before) = stage.history(&run).await;
     let told = stage.client.decide(&run, &approval).await.unwrap_err();
     assert!(

@@ -15,7 +15,7 @@ const SILENCE: Duration = Duration::from_secs(8); // Many beats of a worker that
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_blocks_its_thread_keeps_its_heartbeats() {
     let block = NotedTool::new("block", ToolEffects::Write, |_| async {
-        // The work of the tool, which gives its thread to nobody.
+        // The work of the tool, which never yields its thread.
         thread::sleep(SILENCE * 3 / 2); // Any longer would do as well.
         Ok(ToolOutput::text("done"))
     });

@@ -1,4 +1,4 @@
-//! What callers cannot bring along.
+//! What callers cannot set in a request.
 
 use futures::StreamExt as _;
 use neuron_engine::RunClient as _;
@@ -66,7 +66,7 @@ async fn a_state_is_taken_from_the_run_itself_and_from_nobody_else() {
     let message = output.error.unwrap().message;
     assert!(message.contains("the state of another"), "{message}");
 
-    // Temporal says of these that they continue what ran before, and their input is the caller's all the same.
+    // Temporal marks these as continuations of what ran before, and yet their input is the caller's.
     start(&["--cron", "@every 1s"]);
     until(async || (stage.histories(&stolen).await.len() > 2).then_some(())).await;
     let (ended, said) = stage.temporal(&["workflow", "terminate"]);
@@ -77,7 +77,7 @@ async fn a_state_is_taken_from_the_run_itself_and_from_nobody_else() {
     assert_eq!(status.state, RunPhase::WaitingForApproval);
 }
 
-/// What the run's newest history began with.
+/// Returns the input of the run's newest history.
 async fn input_of_newest_history(stage: &Stage, run: &RunId) -> String {
     let client = stage.client.temporal();
     let handle = client.get_workflow_handle::<UntypedWorkflow>(run.as_str());

@@ -22,16 +22,16 @@ use tokio::time::timeout;
 
 use crate::stage::Stage;
 
-/// Longer than anybody waits for the end of a run.
+/// Longer than any test waits for the end of a run.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
-/// Waits for the end of a cancelled run that would go on for a day.
+/// Waits for the end of a cancelled run that would continue for a day.
 async fn ended(stage: &Stage, run: &RunId) -> RunOutput {
     let ending = timeout(patience(), stage.client.wait_for_end(run));
     ending.await.expect("the run ends").unwrap()
 }
 
-/// The same for one that hangs in its model call.
+/// The same for a run that hangs in its model call.
 async fn cancelled(stage: &Stage, model: &NotedModel, run: &RunId) -> RunOutput {
     let output = ended(stage, run).await;
     assert_eq!(output.state, RunPhase::Cancelled);
@@ -83,7 +83,7 @@ async fn a_run_that_is_cancelled_before_a_worker_has_it_calls_nothing() {
     assert_eq!(model.count(), 0);
 }
 
-/// Its calls end when they are dropped, and say that they were.
+/// Its calls end when they are dropped, and record that.
 struct Deaf(Arc<AtomicBool>);
 
 impl Drop for Deaf {

@@ -1,4 +1,4 @@
-//! The conformance kit: a server for each scenario, and workers that are processes of their own.
+//! The conformance kit: a server for each scenario, and workers that are separate processes.
 
 mod histories;
 
@@ -19,7 +19,7 @@ use neuron_types::{RunId, RunOutput};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-/// How long after a server asked for patience it is asked again.
+/// The delay after a server asked for patience.
 const BETWEEN: Duration = Duration::from_millis(10); // Between two looks.
 
 neuron_testing::conformance!(engine: TemporalHost::start().await);
@@ -62,7 +62,7 @@ struct TemporalSession {
     server: Arc<Mutex<EngineServer>>,
     address: String,
     client: AgentClient,
-    /// The same.
+    /// The same client.
     runs: Arc<dyn RunClient>,
     queue: String,
     world: World,
@@ -135,7 +135,7 @@ impl ClientSession for TemporalSession {
         Ok(self.server.lock().await.restart().await?)
     }
 
-    /// As any client of Temporal does it: nobody checks the signal, and no worker has to be there.
+    /// Sends the signal as any client of Temporal does: nothing checks the signal, and no worker is needed.
     async fn signal(&self, run_id: &RunId, name: &str, payload: Value) -> Result<(), HostError> {
         let path = format!("/api/v1/namespaces/default/workflows/{run_id}/signal/{name}");
         let body = serde_json::json!({ "input": [payload] }).to_string();
@@ -145,7 +145,7 @@ impl ClientSession for TemporalSession {
             if has_status(&answer, 200) {
                 return Ok(());
             }
-            // A run that is just ending a segment takes no signal, and the server says so with 429.
+            // A run that is just ending a segment takes no signal, and the server answers with 429.
             if !has_status(&answer, 429) || Instant::now() > deadline {
                 return Err(answer.into());
             }
@@ -170,8 +170,7 @@ impl ClientSession for TemporalSession {
 }
 
 impl TemporalSession {
-    /// The ids that Temporal gave the run's histories, the oldest first. Each history says which one it
-    /// continues.
+    /// Returns Temporal's ids of the run's histories, the oldest first. Each history names the one that it continues.
     fn history_ids(&self, run_id: &RunId) -> Result<Vec<String>, HostError> {
         let mut ids = Vec::new();
         let mut id = String::new();

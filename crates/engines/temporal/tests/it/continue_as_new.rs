@@ -1,4 +1,4 @@
-//! Runs that go on in fresh histories.
+//! Runs that continue as new.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// So many turns with a call each, and the last with an answer.
+/// Returns a script of so many turns with a call each, whose last turn has an answer.
 pub(crate) fn script(turns: usize) -> Value {
     let mut script: Vec<_> = (1..turns)
         .map(|n| json!({"tool_calls": [{"name": "read", "input": {"n": n}}]}))
@@ -40,13 +40,13 @@ pub(crate) fn without_limits(spec: &AgentSpec) -> AgentSpec {
     }
 }
 
-/// Has the calls of the reads made there, however long they may take.
+/// Places the calls of the reads, however long they may take.
 pub(crate) fn place_reads(spec: &mut AgentSpec, placement: Placement) {
     let settings = spec.tool_settings.entry("read".to_owned()).or_default();
     settings.activity.placement = Some(placement);
 }
 
-/// The run's events are numbered without a gap, and are told in parts as they are at once.
+/// Checks that the run's events are numbered without a gap, and that the parts equal the whole.
 async fn shows_one_run(stage: &Stage, run: &RunId) -> usize {
     let events = stage.client.events_after(run, 0).await.unwrap();
     let numbers: Vec<_> = events.iter().map(|event| event.seq).collect();
@@ -106,7 +106,7 @@ async fn a_history_stays_below_its_mark_in_bytes() {
     assert!(histories[0].bytes > MOST / 4 * 3);
 }
 
-/// The texts of all messages that people wrote, in order.
+/// Returns the texts of all messages that people wrote, in order.
 fn said(conversation: &[Message]) -> Vec<String> {
     let texts = conversation.iter().flat_map(|message| &message.content);
     texts

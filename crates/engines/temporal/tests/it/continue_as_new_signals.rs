@@ -1,4 +1,4 @@
-//! What reaches a run while it goes from history to history.
+//! What reaches a run while it moves from history to history.
 
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use crate::{
     stage::Stage,
 };
 
-/// The notes that people wrote into the conversation, in order.
+/// Returns the notes that people wrote into the conversation, in order.
 fn notes(conversation: &[Message]) -> Vec<String> {
     let blocks = conversation.iter().flat_map(|message| &message.content);
     let texts = blocks.filter_map(|block| match block {
@@ -34,7 +34,7 @@ async fn signals_and_messages_sent_without_pause_all_arrive_in_order() {
     const TURNS: usize = 100;
     let stage = Stage::set().await;
     let mut script = script(TURNS);
-    // The last call but the answer lets the run go on when all are sent.
+    // The last call before the answer lets the run continue when all are sent.
     script["turns"][TURNS - 2] = json!({"tool_calls": [{"name": "gate", "input": {}}]});
     let (tool, gate) = NotedTool::gate();
     let tools = [read("ok".to_owned()), tool];
@@ -102,7 +102,7 @@ async fn a_decision_that_is_made_again_in_the_next_history_is_accepted_and_taken
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_from_history_to_history_is_cancelled() {
     let stage = Stage::set().await;
-    // Held after some calls: it must not have ended when it is cancelled.
+    // The run is held after some calls: it must not have ended when it is cancelled.
     let turnstile = Turnstile::default();
     let moment = Moment::InCall { after: 8 };
     turnstile.close_for(moment);
@@ -126,7 +126,7 @@ async fn workers_with_other_marks_and_without_memory_take_turns() {
     const TURNS: usize = 60;
     let stage = Stage::set().await;
     let model = NotedModel::new(&script(TURNS));
-    // Each worker but the last makes a part of the calls and is stopped while the next one is held.
+    // Each worker but the last makes a part of the calls and is stopped while the next call is held.
     let turnstile = Turnstile::default();
     let moment = Moment::InCall {
         after: 2 * TURNS / 4,

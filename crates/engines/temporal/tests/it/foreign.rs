@@ -1,4 +1,4 @@
-//! A workflow of a stranger's that schedules a worker's activities by itself.
+//! A foreign workflow that schedules a worker's activities by itself.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use temporalio_sdk::{
 
 use crate::stage::{Stage, connect};
 
-/// Its queue.
+/// The queue of the foreign workflow.
 const QUEUE: &str = "strangers";
 
 struct Names;
 
 #[activities]
 impl Names {
-    /// Has the name of the worker's.
+    /// An activity with the same name as the worker's.
     #[activity(name = "perform")]
     async fn perform(_ctx: ActivityContext, _step: Value) -> Result<Value, ActivityError> {
         Ok(Value::Null)
@@ -44,7 +44,7 @@ impl Scheduling {
     }
 }
 
-/// What the activity came to, as text.
+/// Returns the result of the activity, as text.
 async fn scheduled(client: &Client, id: &str, step: Value) -> String {
     let options = WorkflowStartOptions::new(QUEUE, id.to_owned());
     let handle = client.start_workflow(Scheduling::run, step, options.build());
@@ -100,7 +100,7 @@ async fn a_worker_makes_no_call_for_a_stranger_that_its_rules_ask_about() {
     };
     assert!(refused.contains("not_approved"), "{refused}");
     assert!(asked.keys().is_empty());
-    // What it does not ask about it makes for whoever reaches the port.
+    // The worker makes a step that it does not ask about for every caller that reaches the port.
     assert!(made.contains("made"), "{made}");
     assert_eq!(free.keys().len(), 1);
 }

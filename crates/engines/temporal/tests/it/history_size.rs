@@ -1,4 +1,4 @@
-//! A history grows with the conversation, and is the same whoever puts the conversation together.
+//! A history grows with the conversation, and is the same whichever worker assembles the conversation.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -43,7 +43,7 @@ fn script(turns: usize) -> Value {
     json!({ "turns": turns })
 }
 
-/// A tool whose results have so many bytes.
+/// Returns a tool whose results have so many bytes.
 fn read(bytes: usize) -> NotedTool {
     NotedTool::new("read", ToolEffects::ReadOnly, move |input| async move {
         let n = input["n"].to_string();
@@ -63,14 +63,14 @@ fn spec(turns: usize) -> AgentSpec {
     }
 }
 
-/// A script that remembers what it was asked.
+/// A scripted model that remembers its requests.
 #[derive(Clone)]
 struct SeenModel {
     script: Arc<ScriptModel>,
     /// The digests of the requests, in order, and the workers that made them.
     seen: Arc<Mutex<Vec<(u64, &'static str)>>>,
     worker: &'static str,
-    /// The size of the results that it is shown.
+    /// The size of the tool results that the requests contain.
     result: usize,
 }
 
@@ -88,7 +88,7 @@ impl SeenModel {
         }
     }
 
-    /// The same model as this worker reaches it.
+    /// Returns the same model as this worker reaches it.
     fn of(&self, worker: &'static str) -> Self {
         Self {
             worker,
@@ -105,14 +105,14 @@ impl SeenModel {
         seen.iter().map(|(request, _)| *request).collect()
     }
 
-    /// How often a request came from another worker than the one before.
+    /// Returns how often a request came from another worker than the one before.
     fn returns(&self) -> usize {
         let seen = self.seen.lock().unwrap();
         let pairs = seen.windows(2);
         pairs.filter(|pair| pair[0].1 != pair[1].1).count()
     }
 
-    /// How many requests the last worker has made in a row.
+    /// Returns how many requests the last worker has made in a row.
     fn stayed(&self) -> usize {
         let seen = self.seen.lock().unwrap();
         let last = seen.iter().rev();
@@ -121,7 +121,7 @@ impl SeenModel {
     }
 }
 
-/// What calls this model and reads so many bytes.
+/// Returns an executor that calls this model and reads so many bytes.
 fn executor(model: impl Provider + 'static, result: usize) -> Executor {
     let mut tools = ToolRegistry::new();
     tools.register_dyn(Arc::new(read(result)));
@@ -144,7 +144,7 @@ impl Provider for SeenModel {
     }
 }
 
-/// What a history tells: each event but the workflow's own tasks, with what it carries.
+/// Returns the content of a history: each event except the workflow's own tasks, with its payload.
 ///
 /// Panics if an attempt at a call failed: a conversation with the wrong checksum is one.
 async fn told(stage: &Stage, run: &RunId) -> Vec<(String, String)> {
@@ -176,7 +176,7 @@ async fn told(stage: &Stage, run: &RunId) -> Vec<(String, String)> {
     told
 }
 
-/// The text without what only one run has.
+/// Returns the text without what only one run has.
 fn without_nonces(text: &str) -> String {
     let mut parts = text.split("\"nonce\":\"");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -187,7 +187,7 @@ fn without_nonces(text: &str) -> String {
     })
 }
 
-/// The text without how long anything took.
+/// Returns the text without durations.
 fn without_times(text: &str) -> String {
     let mut parts = text.split("\"took_ms\":");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -198,8 +198,8 @@ fn without_times(text: &str) -> String {
     })
 }
 
-/// Whether no worker said so: a worker that stops may take a task along that the server was just sending to it, and the
-/// server gives it to another one after the heartbeat timeout.
+/// Returns whether the failure comes from the server and no worker: a worker that stops may drop a task that the server
+/// was just sending to it, and the server gives the task to another one after the heartbeat timeout.
 fn is_of_the_server(failure: &ApiFailure) -> bool {
     matches!(
         failure.failure_info,
@@ -216,7 +216,7 @@ fn text(payloads: Option<Payloads>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What came of a run of a hundred turns.
+/// The result of a run of a hundred turns.
 struct Course {
     output: RunOutput,
     requests: Vec<u64>,
@@ -248,13 +248,13 @@ impl Course {
 
     fn assert_is_that_of(&self, other: &Self) {
         assert_eq!(self.output, other.output);
-        // The model was asked the same, and nothing twice.
+        // The model got the same requests, and none twice.
         assert_eq!(self.requests, other.requests);
         assert_eq!(self.told.len(), other.told.len());
         for (number, (here, there)) in self.told.iter().zip(&other.told).enumerate() {
             assert_eq!(here, there, "event {number} that is no workflow task");
         }
-        // Workers that hand a run over may have tasks of the workflow that the others have not.
+        // Workers that hand a run over may have workflow tasks that the others do not have.
         let difference = self.bytes.abs_diff(other.bytes);
         let most = other.bytes / 50;
         assert!(difference < most, "{} and {}", self.bytes, other.bytes);
@@ -288,7 +288,7 @@ async fn workers_that_take_turns_leave_the_same_history() {
     drop(worker);
 
     let model = SeenModel::new(TURNS);
-    // The one that takes over remembers nothing of the conversation.
+    // The worker that takes over remembers nothing of the conversation.
     let leaving = async {
         for part in 1..=4 {
             let enough = part * TURNS / 5;
@@ -301,7 +301,7 @@ async fn workers_that_take_turns_leave_the_same_history() {
     left.assert_is_that_of(&settled);
 }
 
-/// The same model, and the run goes to another worker whenever one has had it for a while.
+/// The same model, and the run moves to another worker whenever a worker has had it for a while.
 #[derive(Clone)]
 struct HandedOver {
     model: SeenModel,
@@ -310,10 +310,10 @@ struct HandedOver {
 }
 
 impl HandedOver {
-    /// How many turns in a row a worker has the run at least.
+    /// The least number of turns in a row for which a worker has the run.
     const STAY: usize = 5;
 
-    /// Has the run's next task handed to any worker, and not to the one that had the last.
+    /// Makes the server give the run's next task to any worker, and not to the one that had the last.
     async fn hand_over(&self) {
         let mut service = self.client.temporal().connection().workflow_service();
         let request = ResetStickyTaskQueueRequest {
@@ -334,7 +334,7 @@ impl Provider for HandedOver {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
         let response = self.model.complete(request).await;
-        // Until the server chooses the other. The run has no task as long as a call goes on.
+        // Until the server chooses the other worker. The run has no task while a call is in flight.
         if self.model.stayed() >= Self::STAY {
             self.hand_over().await;
         }
@@ -350,7 +350,7 @@ async fn a_worker_that_gets_a_run_back_takes_nothing_for_true_that_it_remembers(
     let settled = Course::of(&stage, "100-kept", &model).await;
     drop(worker);
 
-    // Both remember of the run what they knew when they lost it.
+    // Both workers remember of the run what they knew when they lost it.
     let run = "100-given-back";
     let model = SeenModel::new(TURNS);
     let _workers = ["a", "b"].map(|worker| {
@@ -364,7 +364,7 @@ async fn a_worker_that_gets_a_run_back_takes_nothing_for_true_that_it_remembers(
     given_back.assert_is_that_of(&settled);
 }
 
-/// Results that are named where they would travel.
+/// The size of results that are named instead of sent.
 const LARGE: usize = 32 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -420,7 +420,7 @@ async fn model_calls_beside_the_run_ask_the_same_and_cost_a_tenth_of_the_events(
     let (_, markers) = stage.history(&run).await;
     assert_eq!(here.requests, elsewhere.requests);
     assert_eq!(here.output, elsewhere.output);
-    // Two a turn, and the run's own tasks: there are more of them on a machine that is busy.
+    // Two a turn, and the run's own tasks: there are more of them on a busy machine.
     assert!(markers < activities / 4, "{markers} and {activities}");
     assert!(here.bytes < 700_000, "{} bytes", here.bytes);
     stage.replays(&run).await;

@@ -1,4 +1,4 @@
-//! The executor's hooks are told the same here and on Temporal.
+//! The executor's hooks are notified of the same events here and on Temporal.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// Notes what it is told, and ends the run at an iteration.
+/// Notes its notices, and ends the run at an iteration.
 #[derive(Clone, Default)]
 struct Noting {
     told: Arc<Mutex<Vec<String>>>,

@@ -30,7 +30,7 @@ async fn a_step_waits_for_a_worker_that_has_what_it_needs_and_no_look_is_an_atte
     is_blocked(&stage, &run, "there is no provider \"script\"").await;
     drop(worker);
 
-    // Its agent has a tool that is not here.
+    // The run's agent has a tool that this executor lacks.
     let without_tool = Executor::builder()
         .provider("script", model.clone())
         .build();
@@ -53,7 +53,7 @@ async fn a_run_in_a_queue_that_nobody_polls_says_so_and_goes_on_when_somebody_do
     let stage = Stage::set().await;
     let model = NotedModel::new(&json!({"turns": [{"text": "Done."}]}));
     let (spec, executor) = noted_agent(&model, &[]);
-    // Somebody polls another one.
+    // A worker polls another queue.
     let _elsewhere = stage.worker(&executor);
     let run = RunId::new("typo").unwrap();
     let client = stage.client.clone().with_task_queue("typo");
@@ -100,7 +100,7 @@ async fn a_call_in_a_queue_that_nobody_polls_holds_its_run_up_and_the_queue_is_n
     assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
 }
 
-/// Waits until the run says that it is, and why.
+/// Waits until the run's status shows that it is blocked, and why.
 async fn is_blocked(stage: &Stage, run: &RunId, why: &str) {
     let blocked = until(async || {
         let status = stage.client.status(run).await.ok()?;

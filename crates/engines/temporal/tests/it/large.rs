@@ -15,7 +15,7 @@ use crate::{
     stage::Stage,
 };
 
-/// As an agent file with a large `tool_output_bytes`.
+/// Returns an executor as for an agent file with a large `tool_output_bytes`.
 fn unbounded(model: &NotedModel, tool: &NotedTool) -> Executor {
     let mut registry = ToolRegistry::new();
     registry.register_dyn(std::sync::Arc::new(tool.clone()));
@@ -175,7 +175,7 @@ async fn what_is_too_large_to_be_sent_is_refused_here() {
 async fn a_run_whose_state_cannot_be_carried_over_goes_on_until_the_limit_is_near() {
     let stage = Stage::set().await;
     let (spec, executor) = noted_agent(&NotedModel::new(&script(40)), &[read("x".repeat(200_000))]);
-    // The conversation is too large for a fresh history after ten turns.
+    // The conversation is too large to continue as new after ten turns.
     let worker = stage.worker_with(&executor, |builder| {
         builder
             .continue_as_new_after(60)

@@ -30,7 +30,7 @@ async fn temporals_own_command_starts_a_run_with_a_name_and_a_prompt() {
     assert_eq!(status.tenant.as_deref(), Some("acme"));
     assert_eq!(status.labels["report"], "q3");
     stage.replays(&run).await;
-    // Finding the definition costs no more than saying that a given one is taken.
+    // Looking up the definition costs no more than checking that a given one is accepted.
     let whole = stage.run("whole", &spec).await.run_id;
     let (_, events) = stage.history(&run).await;
     let (_, without) = stage.history(&whole).await;

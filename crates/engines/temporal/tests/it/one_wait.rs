@@ -1,4 +1,4 @@
-//! What a run takes up while something of it is in flight.
+//! What a run processes while something of it is in flight.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::{stage::Stage, ui};
 
-/// A tool `gate` with these effects; a call takes a permit and answers.
+/// Returns a tool `gate` with these effects; a call takes a permit and answers.
 fn gate(effects: ToolEffects) -> (NotedTool, Arc<Semaphore>) {
     let permits = Arc::new(Semaphore::new(0));
     let taken = Arc::clone(&permits);
@@ -29,7 +29,7 @@ fn gate(effects: ToolEffects) -> (NotedTool, Arc<Semaphore>) {
     (tool, permits)
 }
 
-/// A turn with these calls, without arguments, and an answer.
+/// Returns a script of a turn with these calls, without arguments, and an answer.
 fn script(tools: &[&str]) -> Value {
     let calls: Vec<_> = tools
         .iter()
@@ -38,7 +38,7 @@ fn script(tools: &[&str]) -> Value {
     json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]})
 }
 
-/// Waits until one of the run's events is like this, and returns them all.
+/// Waits until one of the run's events matches, and returns them all.
 async fn shows(
     stage: &Stage,
     run: &RunId,
@@ -68,13 +68,13 @@ fn is_there(events: &[RecordedEvent], is_it: impl Fn(&RunEvent) -> bool) -> bool
     events.iter().any(|recorded| is_it(&recorded.event))
 }
 
-/// The number of the first event that is like this.
+/// Returns the number of the first event that matches.
 fn place(events: &[RecordedEvent], is_it: impl Fn(&RunEvent) -> bool) -> u64 {
     let found = events.iter().find(|recorded| is_it(&recorded.event));
     found.unwrap_or_else(|| panic!("{events:#?}")).seq
 }
 
-/// How many events of this type the run's newest history has.
+/// Returns how many events of this type the run's newest history has.
 async fn count(stage: &Stage, run: &RunId, kind: EventType) -> usize {
     let events = ui::events(stage, run).await;
     let of_kind = events.iter().filter(|event| event.event_type() == kind);
@@ -107,7 +107,7 @@ async fn an_approved_call_starts_while_its_neighbour_runs() {
     let model = NotedModel::new(&script(&["gate", "echo"]));
     let (mut spec, executor) = noted_agent(&model, &[tool.clone(), echo.clone()]);
     spec.approvals.approve = vec!["echo".into()];
-    // Short enough for a local call, were there no ticket.
+    // Short enough for a local call, if there were no ticket.
     let short = ToolSettings {
         timeout: Some(Duration::from_secs(5)), // An attempt at a read that it ends is made again.
         ..ToolSettings::default()
@@ -135,7 +135,7 @@ async fn an_approved_call_starts_while_its_neighbour_runs() {
     let conversation = stage.client.conversation(&run).await.unwrap();
     assert_eq!(results(&conversation), ["open", "echo"]);
     let scheduled = count(&stage, &run, EventType::ActivityTaskScheduled).await;
-    // Three of the model's or of tools that wait, the approved call, and whose decision it is.
+    // Three of the model's or of tools that wait, the approved call, and the verification of the decision.
     assert_eq!(scheduled, 5, "a call was local while a ticket was open");
     stage.replays(&run).await;
 }
@@ -311,10 +311,10 @@ async fn nothing_more_starts_in_a_segment_that_is_nearly_full() {
     let tickets = stage.client.status(&run).await.unwrap().approvals;
     let approval = decision(&tickets[0], Verdict::Approve);
     stage.client.decide(&run, &approval).await.unwrap();
-    // Whose decision it is is found out in the next segment, as that is a step too.
+    // The decision is verified in the next segment, because that is a step too.
     let events = stage.client.events_after(&run, 0).await.unwrap();
     assert!(!is_there(&events, is_called("echo")), "{events:#?}");
-    // Another worker, with the usual limits, goes by what the history says.
+    // Another worker, with the usual limits, follows the history.
     drop(worker);
     let _worker = stage.worker(&executor);
     permits.add_permits(1);
@@ -328,7 +328,7 @@ async fn nothing_more_starts_in_a_segment_that_is_nearly_full() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_observes_in_the_order_in_which_the_run_did() {
-    // The last is done first, and then a message comes while the first is made.
+    // The last call ends first, and then a message arrives while the first call is made.
     let (tool, permits) = gate(ToolEffects::ReadOnly);
     let look = NotedTool::new("look", ToolEffects::ReadOnly, |_| async {
         Ok(ToolOutput::text("seen"))

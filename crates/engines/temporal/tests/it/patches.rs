@@ -1,4 +1,4 @@
-//! Changes of a workflow in which runs that began before have no part.
+//! Changes of a workflow that do not apply to runs that began before.
 
 use std::{marker::PhantomData, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::stage::Stage;
 
 const TYPE: &str = "agent:greeter";
 
-/// A workflow that waits for a word, as it was.
+/// A workflow that waits for a word, before the change.
 struct Before;
 
 impl Workflow for Before {
@@ -34,7 +34,7 @@ impl Workflow for Before {
     }
 }
 
-/// The same with a rest before it.
+/// The same workflow with a rest before the wait.
 struct After;
 
 impl Workflow for After {
@@ -61,7 +61,7 @@ impl Workflow for After {
     }
 }
 
-/// Either of them, as Temporal knows it.
+/// Either of them, as Temporal serves it.
 struct Served<W>(PhantomData<W>);
 
 impl<W: Workflow> AgentWorkflow for Served<W> {

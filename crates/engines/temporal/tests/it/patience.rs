@@ -20,7 +20,7 @@ use temporalio_client::{
 
 use crate::stage::Agent;
 
-/// More requests than a worker of the SDK makes where nobody says how many: 10.
+/// More requests than a worker of the SDK makes by default: 10.
 const AWAY: usize = 40;
 
 /// Only so that it does not take long.
@@ -28,7 +28,7 @@ const SOON: Duration = Duration::from_millis(1); // Between two requests.
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
-/// A server that is away for so many of a worker's requests, and does not know its namespace then.
+/// Returns a server that is away for so many of a worker's requests, and does not know its namespace then.
 fn server(asked: &Arc<AtomicUsize>) -> CallbackBasedGrpcService {
     let asked = Arc::clone(asked);
     let answer = move |request: GrpcRequest| match request.rpc.as_str() {

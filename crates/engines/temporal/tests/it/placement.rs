@@ -1,4 +1,4 @@
-//! Where steps are made: in the run's own worker, by an activity, on another queue.
+//! Where steps are executed: in the run's own worker, by an activity, on another queue.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn local_calls_cost_at_most_three_fifths_of_the_events() {
     assert!(counted[1] * 100 <= counted[0] * 60, "{counted:?}");
 }
 
-/// The activities of a run, as they were scheduled, by their summaries.
+/// Returns the activities of a run, as they were scheduled, by their summaries.
 async fn scheduled(stage: &Stage, run: &RunId) -> Vec<ActivityTaskScheduledEventAttributes> {
     let attributes = events(stage, run).await.into_iter();
     attributes
@@ -114,7 +114,7 @@ async fn a_tool_with_a_queue_of_its_own_is_called_by_that_queues_workers() {
     let neuron = "neuron".to_owned();
     let model = ("model".to_owned(), neuron.clone(), 4, 90);
     let read = ("perform".to_owned(), "other".to_owned(), 1, 7);
-    // As long as the attempt may take: the server allows no longer one.
+    // The longest duration of the attempt: the server allows no longer timeout.
     let echo = ("perform".to_owned(), neuron, 4, 70);
     assert_eq!(steps, [model.clone(), read, echo, model]);
     stage.replays(&output.run_id).await;

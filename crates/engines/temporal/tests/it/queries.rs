@@ -1,4 +1,4 @@
-//! What a run shows, and what there is without one.
+//! What a run shows, and what is shown if there is no run.
 
 use neuron_engine::{PageRequest, RunClient as _, RunClientError, RunFilter, RunPage};
 use neuron_harness::until;

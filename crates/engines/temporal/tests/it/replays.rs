@@ -19,7 +19,7 @@ async fn what_is_no_history_is_refused_and_not_replayed() {
     }
 }
 
-/// What stands in the folder was recorded with `NEURON_RECORD=1`: it must stay readable.
+/// The files in the folder were recorded with `NEURON_RECORD=1`: they must stay readable.
 #[tokio::test(flavor = "multi_thread")]
 async fn recorded_histories_replay() {
     let replay = neuron_temporal::Replay::new::<Agent>().unwrap();

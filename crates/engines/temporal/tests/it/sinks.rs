@@ -1,4 +1,4 @@
-//! What a worker's sink is told.
+//! The events that a worker's sink gets.
 
 use std::sync::Arc;
 
@@ -53,8 +53,8 @@ async fn a_run_that_is_replayed_at_every_step_tells_each_event_that_the_server_t
 
     let recorded = stage.client.events_after(&run, 0).await.unwrap();
     assert_eq!(watcher.log(), recorded);
-    // A task that the server did not take, or that was executed to answer a query, comes again. Its events have
-    // one time, as a task's events have, and none of a task before it comes with them.
+    // A task that the server did not take, or that was executed to answer a query, is executed again. All events of a
+    // task have the same time, and no event of an earlier task is repeated with them.
     let at = |event: &RecordedEvent| recorded[usize::try_from(event.seq).unwrap() - 1].at;
     let told = watcher.events();
     for pair in told.windows(2).filter(|pair| pair[1].seq <= pair[0].seq) {

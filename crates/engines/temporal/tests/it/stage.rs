@@ -20,7 +20,7 @@ use temporalio_common::{
 };
 use tokio::sync::oneshot;
 
-/// How soon a call hears that it is cancelled.
+/// The heartbeat interval: a call learns of its cancellation within this time.
 const BEAT: Duration = Duration::from_secs(1); // Only so that it does not take long.
 
 pub(crate) struct Agent;
@@ -36,20 +36,20 @@ impl AgentWorkflow for Agent {
     }
 }
 
-/// How large a history is.
+/// The size of a history.
 #[derive(Debug)]
 pub(crate) struct History {
-    /// The id that Temporal gave it.
+    /// Temporal's id of it.
     pub(crate) id: String,
     pub(crate) events: usize,
     pub(crate) bytes: usize,
 }
 
-/// A server and a client of it. The server ends with it.
+/// A server and a client of it. The server ends when this is dropped.
 pub(crate) struct Stage {
     pub(crate) client: AgentClient,
     address: String,
-    /// Whatever it is, it ends with this.
+    /// The server, of whatever kind.
     _server: Box<dyn Any + Send + Sync>,
 }
 
@@ -68,12 +68,12 @@ impl Stage {
         }
     }
 
-    /// Where the server listens.
+    /// Returns the address of the server.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Starts a worker on a thread of its own.
+    /// Starts a worker on a separate thread.
     pub(crate) fn worker(&self, executor: &Executor) -> TestWorker {
         self.worker_with(executor, |builder| builder)
     }
@@ -134,7 +134,7 @@ impl Stage {
         .await
     }
 
-    /// Runs Temporal's own command about the run `by-command`: whether it did it, and what it said.
+    /// Runs Temporal's own command about the run `by-command`. Returns whether it succeeded, and what it printed.
     pub(crate) fn temporal(&self, args: &[&str]) -> (bool, String) {
         let Ok(Launcher::Native(program)) = Launcher::find(Engine::Temporal) else {
             panic!("the server's program is also its command");
@@ -150,7 +150,7 @@ impl Stage {
         (output.status.success(), said)
     }
 
-    /// The size of the run's history in bytes and its events.
+    /// Returns the size of the run's history in bytes and its events.
     pub(crate) async fn history(&self, run_id: &RunId) -> (usize, usize) {
         let described = self
             .client
@@ -166,7 +166,7 @@ impl Stage {
         )
     }
 
-    /// The run's histories, the oldest first.
+    /// Returns the run's histories, the oldest first.
     pub(crate) async fn histories(&self, run_id: &RunId) -> Vec<History> {
         let mut histories: Vec<History> = Vec::new();
         let client = self.client.temporal();
@@ -208,7 +208,7 @@ impl Stage {
         WorkflowHandle::new(self.client.temporal().clone(), info)
     }
 
-    /// Sends a signal as any client of Temporal does: nobody checks it.
+    /// Sends a signal as any client of Temporal does: nothing checks it.
     pub(crate) async fn signal_raw(&self, run_id: &RunId, name: &str, payload: &Value) {
         let payload = RawValue::from_value(payload, &PayloadConverter::default());
         let client = self.client.temporal();
@@ -218,7 +218,7 @@ impl Stage {
         sent.unwrap();
     }
 
-    /// Replays every history of a run that is over, by a worker without any marks of its own.
+    /// Replays every history of a run that is over, with a worker without any marks of its own.
     pub(crate) async fn replays_all(&self, run_id: &RunId) {
         let replay = neuron_temporal::Replay::new::<Agent>().unwrap();
         for (number, history) in self.histories(run_id).await.into_iter().enumerate() {
@@ -227,7 +227,7 @@ impl Stage {
                 .export_history(run_id, &history.id)
                 .await
                 .unwrap();
-            // Large ones are not worth their place.
+            // Large ones are not worth their space.
             if std::env::var_os("NEURON_RECORD").is_some() && json.len() < 50_000 {
                 let name = format!("{run_id}-{number}.json");
                 std::fs::write(crate::replays::recordings().join(name), &json).unwrap();
@@ -239,7 +239,7 @@ impl Stage {
     /// Replays the run's history. With `NEURON_RECORD` set it is kept for later builds, too.
     pub(crate) async fn replays(&self, run_id: &RunId) {
         let json = self.client.export(run_id).await.unwrap();
-        // Large ones are not worth their place.
+        // Large ones are not worth their space.
         if std::env::var_os("NEURON_RECORD").is_some() && json.len() < 700_000 {
             let path = crate::replays::recordings().join(format!("{run_id}.json"));
             std::fs::write(path, &json).unwrap();

@@ -1,4 +1,4 @@
-//! Runs of a tree of which one is ended from outside.
+//! Runs of a tree in which one run is ended from outside.
 
 use neuron_engine::RunClient as _;
 use neuron_harness::until;
@@ -8,7 +8,7 @@ use temporalio_common::UntypedWorkflow;
 
 use crate::stage::Stage;
 
-/// As many trees as are ended at once.
+/// The number of trees that are ended at once.
 const TREES: usize = 10;
 
 async fn terminate(stage: &Stage, run: &RunId) {
@@ -17,7 +17,7 @@ async fn terminate(stage: &Stage, run: &RunId) {
     handle.terminate(Default::default()).await.unwrap();
 }
 
-/// Starts a run that starts another, and waits until that waits for a person.
+/// Starts a run that starts another, and waits until the child waits for a person.
 async fn parked(stage: &Stage, name: &str) -> (RunId, RunId) {
     let (lead, _) = parked_tree();
     let run = stage.start(name, &lead).await;

@@ -21,7 +21,7 @@ use temporalio_common::{
 
 use crate::stage::Stage;
 
-/// The events of the run's newest history.
+/// Returns the events of the run's newest history.
 pub(crate) async fn events(stage: &Stage, run: &RunId) -> Vec<HistoryEvent> {
     let client = stage.client.temporal();
     let handle = client.get_workflow_handle::<UntypedWorkflow>(run.as_str());
@@ -33,7 +33,7 @@ fn json_of(payload: &Payload) -> Value {
     serde_json::from_slice(&payload.data).unwrap()
 }
 
-/// The summaries of the run's start, of its activities and of its local calls, in order.
+/// Returns the summaries of the run's start, of its activities and of its local calls, in order.
 async fn summaries(stage: &Stage, run: &RunId) -> Vec<Value> {
     let events = events(stage, run).await;
     let metadata = events
@@ -45,7 +45,7 @@ async fn summaries(stage: &Stage, run: &RunId) -> Vec<Value> {
         .collect()
 }
 
-/// What the UI asks a run for.
+/// Returns what the UI requests from a run.
 async fn metadata(stage: &Stage, run: &RunId) -> Value {
     let mut service = stage.client.temporal().connection().workflow_service();
     let query = QueryWorkflowRequest {
@@ -163,7 +163,7 @@ fn search_attribute(stage: &Stage, args: &[&str]) {
     temporal(stage, &[&["operator", "search-attribute"], args].concat());
 }
 
-/// The search attributes of the run's newest history, without those of the SDK.
+/// Returns the search attributes of the run's newest history, without those of the SDK.
 async fn attributes(stage: &Stage, run: &RunId) -> BTreeMap<String, Value> {
     let client = stage.client.temporal();
     let handle = client.get_workflow_handle::<UntypedWorkflow>(run.as_str());
@@ -183,7 +183,7 @@ fn shown(state: &str, cost: f64) -> BTreeMap<String, Value> {
     ])
 }
 
-/// Which runs Temporal finds.
+/// Returns the runs that Temporal finds.
 async fn found(stage: &Stage, query: &str) -> Vec<String> {
     let client = stage.client.temporal();
     let listed: Vec<_> = client
@@ -200,7 +200,7 @@ async fn a_namespace_with_the_search_attributes_lists_runs_by_state_agent_and_co
     spec.approvals.approve = vec!["echo".into()];
     let stage = Stage::set().await;
     register(&stage);
-    // It is replayed at every step.
+    // The run is replayed at every step.
     let _worker = stage.worker_with(&executor, |builder| builder.cached_runs(0));
     let run = stage.start("attributed", &spec).await;
     let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
@@ -280,11 +280,11 @@ async fn a_run_that_goes_on_in_fresh_histories_has_the_right_attributes_in_each(
     .await;
     let waiting = shown("waiting_for_approval", 0.25);
     until(async || (attributes(&stage, &run).await == waiting).then_some(())).await;
-    // The newest history is the one that is found.
+    // The search finds the newest history.
     let query = "NeuronState = 'waiting_for_approval' AND ExecutionStatus = 'Running'";
     until(async || (found(&stage, query).await == ["carried"]).then_some(())).await;
 
-    // The next worker is not told that there are attributes, as one that was started before there were.
+    // The next worker does not know that there are attributes, as one that was started before there were.
     drop(worker);
     search_attribute(&stage, &["remove", "--name", "NeuronCostUsd", "--yes"]);
     let _worker = stage.worker_with(&executor, |builder| builder.continue_as_new_after(1));

@@ -1,4 +1,4 @@
-//! A run that waits for a week, on a server whose clock is moved on.
+//! A run that waits for a week, on a server whose clock is advanced.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Week {
         Process::start_example("temporal_conformance_worker", &variables).unwrap()
     }
 
-    /// Moves the server's clock on.
+    /// Advances the server's clock.
     async fn pass(&self, time: Duration) {
         let request = SleepRequest {
             duration: Some(time.try_into().unwrap()),

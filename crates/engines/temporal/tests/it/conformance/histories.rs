@@ -1,6 +1,6 @@
 //! Histories that the scenarios left. Every build must replay them.
 //!
-//! With `NEURON_RECORD=1` the scenarios write them anew.
+//! With `NEURON_RECORD=1` the scenarios record them anew.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,11 +15,11 @@ use neuron_types::RunId;
 
 use crate::stage::Agent;
 
-/// A scenario of more runs, or of runs with more histories, is recorded in part.
+/// A scenario with more runs, or of runs with more histories, is recorded in part.
 const MOST_RUNS: usize = 2;
 const MOST_HISTORIES: usize = 3;
 
-/// Larger ones are not worth their place.
+/// The largest history that is kept: larger ones are not worth their space.
 const LARGEST: usize = 150_000;
 
 /// Scenarios whose histories are all larger.
@@ -29,7 +29,7 @@ const TOO_LARGE: [&str; 3] = [
     "two_thousand_turns",
 ];
 
-/// What the names of the scenarios' tests begin with.
+/// The prefix of the scenarios' tests.
 const TESTS: &str = "conformance::";
 
 fn folder() -> PathBuf {
@@ -113,7 +113,7 @@ async fn what_the_scenarios_left_on_temporal_replays() {
     );
 }
 
-/// The scenarios that are tried on Temporal, as this program lists them.
+/// Returns the scenarios that are tested on Temporal, as this program lists them.
 fn scenarios() -> Vec<String> {
     let listed = Command::new(env::current_exe().unwrap())
         .args(["--list", "--format", "terse"])
@@ -124,7 +124,7 @@ fn scenarios() -> Vec<String> {
         .lines()
         .filter_map(|line| line.strip_suffix(": test"));
     let names = names.filter_map(|name| name.strip_prefix(TESTS));
-    // What is tried here and on the client of the engine leaves no history of a scenario.
+    // Tests on the client of the engine leave no history of a scenario.
     let is_scenario = |name: &&str| {
         let of_others = [
             "histories::",
