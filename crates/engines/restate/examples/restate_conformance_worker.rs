@@ -1,6 +1,6 @@
-//! The worker that the tests of conformance start as a process of its own, and kill.
+//! The worker that the conformance tests start as a separate process, and kill.
 //!
-//! What it needs comes in variables, all of which the tests set.
+//! Its settings come in environment variables. The tests set all of them.
 
 use std::{error::Error, net::SocketAddr};
 

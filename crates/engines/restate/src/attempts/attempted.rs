@@ -1,11 +1,11 @@
-//! What came of the attempts that a worker was asked for.
+//! The results of the attempts that a worker was asked for.
 
 use neuron_types::{Outcome, StepFailure, json_bytes};
 
-/// What an attempt came to.
+/// The result of an attempt.
 pub(crate) type StepResult = Result<Outcome, StepFailure>;
 
-/// What the newest attempt came to, and how many were made: one, but at a step that goes on failing.
+/// The result of the newest attempt, and how many attempts were made: one, except for a step that keeps failing.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempted {
     pub(crate) result: StepResult,
@@ -13,9 +13,9 @@ pub(crate) struct Attempted {
 }
 
 impl Attempted {
-    /// How many bytes its result takes in the journal.
+    /// Returns how many bytes the result takes in the journal.
     pub(crate) fn bytes(&self) -> usize {
-        // It fails nowhere but where the journal would fail too.
+        // This only fails where the journal would fail too.
         json_bytes(&self.result).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Letting the attempts in flight end, and starting no others, when a worker is to stop.
+//! Shutdown of a worker: the attempts in flight end, and no others start.
 
 use std::sync::{
     Arc,
@@ -12,32 +12,32 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Default)]
 pub(crate) struct Drain {
     stopping: AtomicBool,
-    /// Wakes attempts that wait for the next.
+    /// Wakes attempts that wait before their next try.
     stop: CancellationToken,
     active: AtomicUsize,
     ended: Notify,
 }
 
 impl Drain {
-    /// Begins an attempt, which lasts until the guard is dropped. `None` when the worker is stopping: the
-    /// attempt is another worker's, or this one's when it is started again.
+    /// Begins an attempt, which lasts until the guard is dropped. Returns `None` if the worker is stopping: the attempt
+    /// is left to another worker, or to this one when it is started again.
     pub(crate) fn begin(self: &Arc<Self>) -> Option<Active> {
         let active = Active::new(self);
-        // Asked after it was counted, so that whoever stops the worker sees one or the other.
+        // Checked after the attempt was counted, so that either this check or `stop` notices the other.
         (!self.stopping.load(Ordering::SeqCst)).then_some(active)
     }
 
-    /// Comes to its end when the worker is stopping.
+    /// Resolves when the worker is stopping.
     pub(crate) async fn stopping(&self) {
         self.stop.cancelled().await;
     }
 
-    /// Starts no attempts any more, and waits until those in flight have ended.
+    /// Stops starting attempts, and waits until those in flight have ended.
     pub(crate) async fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         self.stop.cancel();
         loop {
-            // Listens before it looks, so that no end is missed in between.
+            // Listens before the check, so that no end is missed in between.
             let ended = self.ended.notified();
             let mut ended = std::pin::pin!(ended);
             ended.as_mut().enable();

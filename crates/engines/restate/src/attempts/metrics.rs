@@ -1,4 +1,4 @@
-//! What a worker counts.
+//! The metrics of a worker.
 
 use std::{
     fmt,
@@ -7,7 +7,7 @@ use std::{
 
 use neuron_types::{Effect, EffectKind};
 
-/// The attempts that a worker made, and those that it makes. Its text is what Prometheus reads.
+/// The attempts that a worker made, and those in flight. Its text is in the format of Prometheus.
 #[derive(Debug, Default)]
 pub struct Metrics {
     model: Attempts,
@@ -22,7 +22,7 @@ pub(crate) struct Attempts {
     in_flight: AtomicU64,
 }
 
-/// Which attempts.
+/// A kind of attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Model,
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Which attempts are those of this effect.
+    /// Returns the kind of the attempts of this effect.
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect.kind() {
             EffectKind::Model | EffectKind::Summary => Self::Model,
@@ -42,7 +42,7 @@ impl Kind {
 }
 
 impl Metrics {
-    /// Counts an attempt while it is under way, and what it came to.
+    /// Counts an attempt while it is in flight, and then its result.
     pub(crate) async fn count<T, E>(
         &self,
         kind: Kind,

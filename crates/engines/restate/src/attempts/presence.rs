@@ -1,18 +1,18 @@
-//! Whether the server is there: whether it has a connection to this worker.
+//! Whether the server is present: whether it has a connection to this worker.
 
 use std::{future::pending, sync::Arc, time::Duration};
 
 use tokio::{sync::watch, time::timeout};
 
-/// Counts the server's connections. Where nobody counts them, it is taken to be there.
+/// Counts the server's connections. If they are not counted, the server counts as present.
 #[derive(Debug, Default)]
 pub(crate) struct Presence(watch::Sender<Seen>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// `None` where nobody counts.
+    /// `None` if connections are not counted.
     connections: Option<usize>,
-    /// How often the last one has ended.
+    /// How often the last connection has ended.
     absences: u64,
 }
 
@@ -23,7 +23,7 @@ impl Seen {
 }
 
 impl Presence {
-    /// Counts from now on: it is not there until the first connection.
+    /// Starts counting: the server is absent until its first connection.
     pub(crate) fn count(&self) {
         self.0.send_modify(|seen| seen.connections = Some(0));
     }
@@ -36,13 +36,13 @@ impl Presence {
         Connected(Arc::clone(self))
     }
 
-    /// Waits until it has been there for this long without a break.
+    /// Waits until the server has been present for this long without a break.
     pub(crate) async fn there_for(&self, time: Duration) {
         let mut news = self.0.subscribe();
         loop {
             let absences = news.wait_for(Seen::is_there).await;
             let Ok(absences) = absences.map(|seen| seen.absences) else {
-                // The other side is in here and does not go.
+                // The sender is part of this value and is not dropped.
                 return pending().await;
             };
             let gone = news.wait_for(|seen| seen.absences != absences);
@@ -91,7 +91,7 @@ mod tests {
         let second = presence.connected();
         drop(first);
         assert!((&mut there).now_or_never().is_none());
-        // Nobody looks while it is away.
+        // Nothing looks while the server is away.
         drop(second);
         let _third = presence.connected();
         advance(TIME - MOMENT).await;

@@ -1,8 +1,9 @@
-//! The attempts under way in this worker, kept apart from the invocations that wait for them.
+//! The attempts in flight in this worker, kept separate from the invocations that wait for them.
 //!
-//! An invocation is told of an attempt's end by a journaled wait, and may lose its connection meanwhile, or be
-//! tried again. The attempt goes on, and whoever goes on with the segment in this worker joins it. It goes on for as long
-//! as the server is away. Where nobody comes, it is given up after a while, and so is what it came to.
+//! An invocation learns of an attempt's end from a journaled wait, and may lose its connection meanwhile, or be
+//! retried. The attempt continues, and the next invocation attempt for the segment in this worker joins it. The attempt
+//! continues for as long as the server is away. If no invocation joins, the attempt is given up after a while, and so
+//! is its result.
 
 use std::{
     collections::BTreeMap,
@@ -33,13 +34,13 @@ use crate::attempts::{
 /// How an attempt is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// It does not have to come to its end.
+    /// Whether it may be dropped before its end.
     pub(crate) may_be_dropped: bool,
-    /// Nothing else goes on in its segment.
+    /// Whether nothing else is in flight in its segment.
     pub(crate) is_alone: bool,
 }
 
-/// The attempts of all segments that this worker has to do with.
+/// The attempts of all segments that this worker executes.
 #[derive(Default)]
 pub(crate) struct Registry {
     bounds: Bounds,
@@ -48,17 +49,16 @@ pub(crate) struct Registry {
     kept: Total,
 }
 
-/// How much is kept.
+/// The limits of what is kept.
 struct Bounds {
-    /// How long the server is there without anybody joining until attempts under way are given up. A server that was started
-    /// again comes back within it.
+    /// How long the server is present without a join until attempts in flight are given up. A restarted server is back
+    /// within this time.
     unjoined: Duration,
-    /// How long results are kept that nobody waits for.
+    /// How long results without a waiting invocation are kept.
     results: Duration,
-    /// How many bytes of them are kept in all. The oldest are given up first.
+    /// The most bytes of such results. The oldest are given up first.
     kept: usize,
-    /// How many bytes of results are handed out at once: far less than the 32 MiB that Restate takes in one
-    /// message.
+    /// The most bytes of results that are returned at once: far less than the 32 MiB that Restate takes in one message.
     message: usize,
 }
 
@@ -74,7 +74,7 @@ impl Default for Bounds {
 }
 
 impl Registry {
-    /// Whether the server is there.
+    /// Returns whether the server is present, as it is counted.
     pub(crate) fn presence(&self) -> &Arc<Presence> {
         &self.presence
     }
@@ -100,7 +100,7 @@ impl Registry {
                 let watch = Arc::clone(self).watch(segment, Arc::clone(tasks), parted);
                 tasks.watched_by(runtime.spawn(watch).abort_handle());
             }
-            // Nothing goes on without a runtime.
+            // Nothing continues without a runtime.
             (Left::Nothing, _) | (Left::Nobody(_), Err(_)) => {
                 segments.remove(&segment);
                 tasks.give_up();
@@ -110,7 +110,7 @@ impl Registry {
         self.fit();
     }
 
-    /// Gives up what nobody comes for, until somebody does.
+    /// Gives up what no invocation joins, until one does.
     async fn watch(self: Arc<Self>, segment: Uuid, tasks: Arc<Tasks>, parted: u64) {
         let executing = async {
             self.presence.there_for(self.bounds.unjoined).await;
@@ -144,7 +144,7 @@ impl Registry {
         })
     }
 
-    /// Gives up the oldest results that nobody waits for, until the others fit.
+    /// Gives up the oldest results without a waiting invocation, until the others fit.
     fn fit(&self) {
         if self.kept.load(Ordering::SeqCst) <= self.bounds.kept {
             return;
@@ -169,11 +169,11 @@ impl Registry {
         }
     }
 
-    /// Changes the attempts of a segment, which is forgotten where nothing is left of it.
+    /// Changes the attempts of a segment, which is forgotten if nothing is left of it.
     fn change<T>(&self, segment: Uuid, tasks: &Arc<Tasks>, change: impl FnOnce(&Tasks) -> T) -> T {
         let mut segments = self.segments();
         let changed = change(tasks);
-        // Where it was forgotten before, there may be others of the segment.
+        // If the segment was forgotten before, there may be new attempts of it.
         let same = |known: &&Arc<Tasks>| Arc::ptr_eq(known, tasks);
         if tasks.is_over() && segments.get(&segment).filter(same).is_some() {
             segments.remove(&segment);
@@ -192,7 +192,7 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// A part in the attempts of one segment. The last one that is dropped abandons them.
+/// A share in the attempts of one segment. When the last one is dropped, the attempts are abandoned.
 pub(crate) struct Joined {
     registry: Arc<Registry>,
     segment: Uuid,
@@ -206,10 +206,10 @@ impl Drop for Joined {
 }
 
 impl Joined {
-    /// Starts an attempt, unless it is there.
+    /// Starts an attempt, unless it exists.
     ///
-    /// One that is alone and has its result at once needs no task. Its result goes to the server together with the
-    /// beginning of the wait for it, and not some time later.
+    /// An attempt that is alone and has its result at once needs no task. Its result is sent to the server together
+    /// with the beginning of the wait for it, and not some time later.
     pub(crate) fn begin<F>(
         &self,
         key: Key,
@@ -237,7 +237,7 @@ impl Joined {
         self.tasks.spawn(key, attempt);
     }
 
-    /// Whether the attempt is under way or has ended here. Whoever asks waits for it.
+    /// Returns whether the attempt is in flight or has ended here. The caller then waits for it.
     pub(crate) fn has(&self, key: Key, active: impl FnOnce() -> Option<Active>) -> bool {
         self.tasks.has(key, active)
     }
@@ -247,23 +247,23 @@ impl Joined {
         self.tasks.cancel(key);
     }
 
-    /// Removes an attempt, and ends it where it may be dropped.
+    /// Removes an attempt, and ends it if it may be dropped.
     pub(crate) fn remove(&self, key: Key) {
         self.tasks.remove(key);
     }
 
-    /// Ends all attempts: nobody will come for them.
+    /// Ends all attempts: no invocation will join them.
     pub(crate) fn give_up(&self) {
         self.tasks.give_up();
     }
 
-    /// Returns what these attempts came to that have ended, in the order of their ends: as many as fit one message.
-    /// They stay until they are [removed](Self::remove).
+    /// Returns the results of those of these attempts that have ended, in the order of their ends: as many as fit one
+    /// message. They stay until they are [removed](Self::remove).
     pub(crate) fn results(&self, wanted: impl Fn(Key) -> bool) -> Vec<(Key, Attempted)> {
         self.tasks.results(wanted, self.registry.bounds.message)
     }
 
-    /// Is done when an attempt ends. Listens from the first poll on.
+    /// Resolves when an attempt ends. Listens from the first poll on.
     pub(crate) fn news(&self) -> Notified<'_> {
         self.tasks.news()
     }
@@ -287,7 +287,7 @@ mod tests {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Of a clock that is paused.
     const MOMENT: Duration = Duration::from_secs(1); // Of a clock that is paused.
 
-    /// Something that is dropped with an attempt.
+    /// A value that is dropped with an attempt.
     struct Dropped(Arc<AtomicUsize>);
 
     impl Drop for Dropped {
@@ -323,7 +323,7 @@ mod tests {
             .collect()
     }
 
-    /// An attempt that ends when it is sent its result, or never.
+    /// Begins an attempt that ends when its result is sent, or never.
     fn begin(
         joined: &Joined,
         number: u64,
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(counts([&read, &write]), [0, 0]);
         drop(joined_too);
         sleep(unjoined() - MOMENT).await; // Of a clock that is paused.
-        // Whoever came meanwhile begins the time anew.
+        // A join in between starts the time anew.
         drop(registry.join(SEGMENT));
         sleep(unjoined() - MOMENT).await; // Of a clock that is paused.
         assert_eq!(counts([&read, &write]), [0, 0]);
@@ -422,7 +422,7 @@ mod tests {
         drop((joined, server));
         sleep(DAY).await; // Of a clock that is paused.
         assert_eq!(counts([&read, &write]), [0, 0]);
-        // What it comes to is kept from then on.
+        // Its result is kept from then on.
         write_ends.send("written").unwrap();
         sleep(results() - MOMENT).await; // Of a clock that is paused.
         let joined = registry.join(SEGMENT);
@@ -438,7 +438,7 @@ mod tests {
         let _server = registry.presence().connected();
         sleep(unjoined() + MOMENT).await; // Of a clock that is paused.
         assert_eq!(counts([&read]), [1]);
-        // The write's result is not given up with it.
+        // The write's result is not given up together with the write.
         assert_eq!(texts(&registry.join(SEGMENT)), ["written"]);
     }
 
@@ -475,7 +475,7 @@ mod tests {
         registry.presence().count();
         let segment = |n: u128| registry.join(Uuid::from_u128(n));
         let large: &'static str = "x".repeat(1_000).leak();
-        // The second ends before the first, and somebody waits for the last.
+        // The second ends before the first, and an invocation waits for the last.
         let (first, _) = begin(&segment(1), 1, true);
         let (under_way, goes_on) = begin(&segment(2), 1, true);
         let (second, _) = begin(&segment(2), 2, true);
@@ -498,7 +498,7 @@ mod tests {
         assert!(joined.has((1, 1), || Some(active())));
         assert_eq!(counts([&goes_on]), [0]);
         drop(under_way);
-        // Nobody waits for these any more, and not even one more fits.
+        // No invocation waits for these any more, and not even one more fits.
         drop(awaited);
         assert!(registry.kept.load(Ordering::SeqCst) <= 4_000);
     }

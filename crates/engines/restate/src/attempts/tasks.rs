@@ -24,13 +24,13 @@ use crate::attempts::{attempted::Attempted, drain::Active};
 /// An attempt of a segment: the number of what was started, and of the attempt.
 pub(crate) type Key = (u64, u32);
 
-/// What a result takes in memory beside its text.
+/// What a result takes in memory besides its text.
 const OVERHEAD: usize = 512;
 
-/// How many bytes of results are kept that nobody waits for.
+/// The bytes of the results that no invocation waits for.
 pub(super) type Total = Arc<AtomicUsize>;
 
-/// The attempts of one segment, and how many wait for them.
+/// The attempts of one segment, and how many invocation attempts wait for them.
 #[derive(Default)]
 pub(super) struct Tasks {
     state: Mutex<State>,
@@ -41,26 +41,26 @@ pub(super) struct Tasks {
 #[derive(Default)]
 struct State {
     tasks: BTreeMap<Key, Task>,
-    /// Those with results, in the order of their ends.
+    /// The attempts with results, in the order of their ends.
     ended: Vec<Key>,
     joined: usize,
     parted: u64,
-    /// Ends what nobody joins.
+    /// Ends attempts that no invocation joins.
     watch: Option<AbortHandle>,
 }
 
-/// Who waits after one has left.
+/// Who waits after one waiter has left.
 pub(super) enum Left {
-    /// Others do.
+    /// Others wait.
     Others,
-    /// Nobody does, and there is nothing to wait for.
+    /// No waiter is left, and there is nothing to wait for.
     Nothing,
-    /// Nobody does. It is the segment's so manieth time.
+    /// No waiter is left. The number counts how often that happened in the segment.
     Nobody(u64),
 }
 
 impl Tasks {
-    /// None, of which results count towards this total while nobody waits for them.
+    /// Returns no attempts. Results count towards this total while no invocation waits for them.
     pub(super) fn counting(total: &Total) -> Self {
         Self {
             total: Arc::clone(total),
@@ -72,7 +72,7 @@ impl Tasks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more waits for them.
+    /// Adds a waiter.
     pub(super) fn join(&self) {
         let mut state = self.state();
         state.joined += 1;
@@ -84,7 +84,7 @@ impl Tasks {
         }
     }
 
-    /// One less waits for them. Where nobody does, a worker that is to stop does not wait for them either.
+    /// Removes a waiter. If none is left, a worker that is stopping does not wait for the attempts either.
     pub(super) fn leave(&self) -> Left {
         let mut state = self.state();
         state.joined = state.joined.saturating_sub(1);
@@ -102,12 +102,12 @@ impl Tasks {
         Left::Nobody(state.parted)
     }
 
-    /// What ends them if nobody joins. It is ended itself where somebody does.
+    /// Sets the task that ends the attempts if no invocation joins. A join ends that task.
     pub(super) fn watched_by(&self, watch: AbortHandle) {
         self.state().watch = Some(watch);
     }
 
-    /// Takes up an attempt that begins. `false` if it is there.
+    /// Adds an attempt that begins. Returns `false` if it exists.
     pub(super) fn enter(&self, key: Key, task: Task) -> bool {
         match self.state().tasks.entry(key) {
             Entry::Vacant(place) => {
@@ -118,17 +118,17 @@ impl Tasks {
         }
     }
 
-    /// Has an attempt go on beside whoever waits for it.
+    /// Runs an attempt in a task, independently of who waits for it.
     pub(super) fn spawn(&self, key: Key, attempt: BoxFuture<'static, ()>) {
         let mut state = self.state();
         let spawned = tokio::spawn(attempt.in_current_span());
-        // Where it was given up meanwhile, its token says so.
+        // If the attempt was given up meanwhile, its token is cancelled.
         if let Some(task) = state.tasks.get_mut(&key) {
             task.abort = Some(spawned.abort_handle());
         }
     }
 
-    /// Takes down what an attempt came to.
+    /// Records the result of an attempt.
     pub(super) fn ended(&self, key: Key, attempted: Attempted) {
         let result = Outcome {
             bytes: attempted.bytes(),
@@ -147,7 +147,7 @@ impl Tasks {
         self.news.notify_waiters();
     }
 
-    /// Whether the attempt is under way or has ended here. Whoever asks waits for it.
+    /// Returns whether the attempt is in flight or has ended here. The caller then waits for it.
     pub(super) fn has(&self, key: Key, active: impl FnOnce() -> Option<Active>) -> bool {
         let mut state = self.state();
         let Some(task) = state.tasks.get_mut(&key) else {
@@ -166,7 +166,7 @@ impl Tasks {
         }
     }
 
-    /// Removes an attempt, and ends it where it may be dropped.
+    /// Removes an attempt, and ends it if it may be dropped.
     pub(super) fn remove(&self, key: Key) {
         let removed = self.state().remove(key);
         if let Some(task) = removed {
@@ -184,7 +184,7 @@ impl Tasks {
         tasks.into_values().for_each(Task::give_up);
     }
 
-    /// Ends those that go on, unless somebody has joined since it was parted from for this time. Returns how many.
+    /// Ends the attempts in flight, unless there was a join since the last waiter left for this time. Returns how many.
     pub(super) fn give_up_executing(&self, parted: u64) -> usize {
         let mut state = self.state();
         if !state.is_abandoned(parted) {
@@ -198,8 +198,8 @@ impl Tasks {
         count
     }
 
-    /// Gives up the results that were kept for this long. Returns how many, and when to look again: not at all where somebody
-    /// has joined since it was parted from for this time, or there is nothing any more.
+    /// Gives up the results that were kept for this long. Returns how many, and when to look again: `None` if there was
+    /// a join since the last waiter left for this time, or if nothing is left.
     pub(super) fn give_up_results(&self, parted: u64, age: Duration) -> (usize, Option<Instant>) {
         let mut state = self.state();
         if !state.is_abandoned(parted) {
@@ -218,7 +218,7 @@ impl Tasks {
         (old.len(), next)
     }
 
-    /// Gives up this result, unless somebody waits for it. Returns whether it did.
+    /// Gives up this result, unless an invocation waits for it. Returns whether it did.
     pub(super) fn give_up_result(&self, key: Key) -> bool {
         let mut state = self.state();
         let is_kept = state
@@ -228,7 +228,7 @@ impl Tasks {
         is_kept && state.remove(key).is_some()
     }
 
-    /// The results that nobody waits for, and since when.
+    /// Returns the results that no invocation waits for, and since when.
     pub(super) fn kept(&self) -> Vec<(Instant, Key)> {
         let state = self.state();
         let kept = state.tasks.iter();
@@ -236,14 +236,14 @@ impl Tasks {
         kept.collect()
     }
 
-    /// Whether nobody waits and there is nothing to wait for.
+    /// Returns whether there is no waiter and nothing to wait for.
     pub(super) fn is_over(&self) -> bool {
         let state = self.state();
         state.joined == 0 && state.tasks.is_empty()
     }
 
-    /// Returns what these attempts came to that have ended, in the order of their ends: as many as fit these bytes, and one
-    /// at least.
+    /// Returns the results of those of these attempts that have ended, in the order of their ends: as many as fit these
+    /// bytes, and at least one.
     pub(super) fn results(
         &self,
         wanted: impl Fn(Key) -> bool,
@@ -264,7 +264,7 @@ impl Tasks {
         results
     }
 
-    /// Is done when an attempt ends. Listens from the first poll on.
+    /// Resolves when an attempt ends. Listens from the first poll on.
     pub(super) fn news(&self) -> Notified<'_> {
         self.news.notified()
     }
@@ -288,7 +288,7 @@ pub(super) struct Task {
     may_be_dropped: bool,
     result: Option<Outcome>,
     active: Option<Active>,
-    /// It has a result that nobody waits for.
+    /// Set if it has a result that no invocation waits for.
     kept: Option<Kept>,
 }
 
@@ -298,7 +298,7 @@ struct Outcome {
 }
 
 impl Task {
-    /// One that begins. This token asks it to end early.
+    /// Returns an attempt that begins. This token asks it to end early.
     pub(super) fn new(token: CancellationToken, may_be_dropped: bool, active: Active) -> Self {
         Self {
             token,
@@ -310,13 +310,13 @@ impl Task {
         }
     }
 
-    /// Counts its result among those that nobody waits for.
+    /// Counts its result among those that no invocation waits for.
     fn keep(&mut self, total: &Total) {
         let result = self.result.as_ref();
         self.kept = result.map(|result| Kept::new(result.bytes, total));
     }
 
-    /// Nobody waits for it: it ends now, or early.
+    /// Ends it now, or early: no invocation waits for it.
     fn give_up(self) {
         self.token.cancel();
         if let Some(abort) = self.abort.filter(|_| self.may_be_dropped) {
@@ -325,7 +325,7 @@ impl Task {
     }
 }
 
-/// A part of the total, until it is dropped.
+/// A share of the total, until it is dropped.
 struct Kept {
     since: Instant,
     bytes: usize,

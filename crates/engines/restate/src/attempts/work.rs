@@ -1,4 +1,4 @@
-//! What a run has a worker do, one attempt at a time.
+//! The steps that a worker makes for a run, one attempt at a time.
 
 use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::attempts::{
 /// How many attempts of a step are journaled one by one.
 const ONE_BY_ONE: u32 = 5;
 
-/// For how long the attempts behind them are made before that is journaled.
+/// For how long further attempts are made before their result is journaled.
 const TOGETHER: Duration = Duration::from_secs(15 * 60);
 
 /// A step of a run.
@@ -31,19 +31,19 @@ pub(crate) struct Work {
     /// The agent's name.
     pub(crate) agent: Arc<str>,
     pub(crate) step: Arc<Step>,
-    /// What the attempts before came to.
+    /// The results of the attempts before.
     pub(crate) life: StepLife,
-    /// What the hooks are notified of before.
+    /// The events that the hooks are notified of before the step.
     pub(crate) events: Vec<RunNotice>,
-    /// By what the segment knows the attempt.
+    /// The attempt's key in the segment.
     pub(crate) key: Key,
 }
 
 impl Work {
-    /// Makes one attempt. At a step that failed often, the attempts of a while: until one is the last, the while is over,
-    /// or the step or the worker is to end.
+    /// Makes one attempt. For a step that failed often, makes attempts for a while: until one is the last, the while is
+    /// over, or the step or the worker is to end.
     ///
-    /// So an outage costs a journal of a bounded size, however many attempts it takes.
+    /// So an outage adds a bounded size to the journal, however many attempts it takes.
     pub(crate) async fn attempts(
         self,
         worker: WorkerContext,
@@ -109,7 +109,8 @@ impl Work {
         worker: &WorkerContext,
         token: CancellationToken,
     ) -> StepResult {
-        // Its clock does not run while it waits. One that is cancelled meanwhile ends by itself.
+        // The attempt's clock is paused while it waits for a slot. An attempt that is cancelled meanwhile ends by
+        // itself.
         let _slot = tokio::select! {
             biased;
             slot = worker.slot() => slot,
@@ -123,7 +124,7 @@ impl Work {
     }
 }
 
-/// What an attempt comes to, which is a failure if it panics: nobody else would say that it has ended.
+/// Returns the result of an attempt, which is a failure if the attempt panics: otherwise its end would go unnoticed.
 pub(crate) async fn caught(made: impl Future<Output = StepResult>) -> StepResult {
     let made = AssertUnwindSafe(made).catch_unwind().await;
     made.unwrap_or_else(|_| {

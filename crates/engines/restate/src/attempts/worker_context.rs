@@ -1,4 +1,4 @@
-//! What acts in a worker.
+//! The shared parts of a worker.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     worker::start_frame::Retried,
 };
 
-/// What acts in this worker, what is under way in it, and what is counted of it. Cheap to clone.
+/// The worker's executors, its attempts in flight, and its metrics. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct WorkerContext {
     pub(crate) executors: Executors,
@@ -18,16 +18,16 @@ pub(crate) struct WorkerContext {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Arc<Drain>,
     pub(crate) registry: Arc<Registry>,
-    /// The invocations that are attempted again.
+    /// The invocations that are retried.
     pub(crate) retried: Arc<Retried>,
-    /// How many attempts are made at once. `None` is any number.
+    /// How many attempts are made at once. `None` is no limit.
     pub(crate) slots: Option<Arc<Semaphore>>,
 }
 
 impl WorkerContext {
-    /// Waits until an attempt may be made, which lasts until the result is dropped.
+    /// Waits for a slot for an attempt, which is taken until the result is dropped.
     pub(crate) async fn slot(&self) -> Option<SemaphorePermit<'_>> {
-        // It is never closed.
+        // The semaphore is never closed.
         self.slots.as_ref()?.acquire().await.ok()
     }
 }

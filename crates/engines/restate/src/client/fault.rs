@@ -1,20 +1,20 @@
-//! What goes wrong with a request, in the words of every engine.
+//! Failures of a request, as errors that every engine has.
 
 use neuron_engine::{Cause, RunClientError};
 use neuron_types::{Refusal, RunId};
 
 use crate::wire::service_names::ENGINE;
 
-/// What is answered to a good request that came at a bad moment: too slow, too early, too often.
+/// The statuses of a valid request at a bad moment: too slow, too early, too often.
 const PASSING: [u16; 3] = [408, 425, 429];
 
-/// What went wrong with one request.
+/// A failure of one request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HttpFault {
-    /// Nobody answers there.
+    /// The address does not answer.
     #[error("nobody answers at {url}")]
     Unreachable { url: String, source: reqwest::Error },
-    /// The answer does not come in time.
+    /// The answer does not arrive in time.
     #[error("no answer from {url} in time")]
     NoAnswer { url: String, source: reqwest::Error },
     /// The answer is an error.
@@ -23,10 +23,10 @@ pub(super) enum HttpFault {
         /// The HTTP status.
         status: u16,
         message: String,
-        /// It is an error of the run's own service, and none of the server.
+        /// Whether it is an error of the run's own service, and not of the server.
         is_of_run: bool,
     },
-    /// The answer has no end, or is none of Restate's.
+    /// The answer has no end, or is not one of Restate's.
     #[error("the answer from {url} has more than {most} bytes")]
     TooLarge { url: String, most: usize },
     /// The answer is not what it should be.
@@ -38,17 +38,18 @@ pub(super) enum HttpFault {
 }
 
 impl HttpFault {
-    /// Whether the run's service says that there is no such run: it is not there, or has told nothing of itself yet.
+    /// Returns whether the run's service reports that there is no such run: it does not exist, or has shown nothing
+    /// yet.
     pub(super) fn is_unknown_run(&self, run_id: &RunId) -> bool {
         matches!(self, Self::Answered { message, .. } if *message == unknown(run_id).to_string())
     }
 
-    /// Whether the connection broke after there was one: what was asked may have arrived.
+    /// Returns whether an established connection broke: the request may have arrived.
     pub(super) fn is_broken_connection(&self) -> bool {
         matches!(self, Self::Unreachable { source, .. } if !source.is_connect())
     }
 
-    /// What it means to whoever asked something of the server.
+    /// Returns the error for a caller that sent a request to the server.
     pub(super) fn of_server(self) -> RunClientError {
         match self {
             Self::Unreachable { url, source } | Self::NoAnswer { url, source } => {
@@ -65,7 +66,7 @@ impl HttpFault {
         }
     }
 
-    /// What it means to whoever asked something of a run, about this ticket if any.
+    /// Returns the error for a caller that sent a request to a run, about this ticket if any.
     pub(super) fn of_run(self, run_id: &RunId, ticket: Option<&str>) -> RunClientError {
         if self.is_unknown_run(run_id) {
             return unknown(run_id);

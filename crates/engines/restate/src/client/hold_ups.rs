@@ -1,4 +1,4 @@
-//! What holds runs up, by the server's tables: invocations that it cannot get to their worker.
+//! Causes why runs are blocked, from the server's tables: invocations that the server cannot deliver to their worker.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use serde::Deserialize;
 
 use super::{RestateClient, fault::HttpFault, tables::of_runs};
 
-/// How long nothing happens in a run before the server is asked why.
+/// How long nothing happens in a run before the server is asked for the cause.
 const QUIET: TimeDelta = TimeDelta::seconds(3);
 
-/// The server's code of a worker that cannot be reached.
+/// The server's code for a worker that cannot be reached.
 const UNREACHABLE: &str = "RT0010";
 
-/// An invocation that waits for its next attempt, or for a person to resume it.
+/// An invocation that waits for its next attempt, or until a person resumes it.
 #[derive(Debug, Deserialize)]
 struct Stuck {
     #[serde(rename = "target_service_key")]
     run: String,
     status: String,
-    /// When its journal grew last.
+    /// When its journal last grew.
     modified_at: DateTime<Utc>,
     #[serde(default)]
     retry_count: Option<u32>,
@@ -34,8 +34,8 @@ struct Stuck {
 }
 
 impl RestateClient {
-    /// Fills in what holds these runs up, if the runs do not say it themselves and the server knows it. Nothing is filled
-    /// in where the server does not let anybody look.
+    /// Fills in why these runs are blocked, if the runs do not show it themselves and the server knows it. Nothing is
+    /// filled in if the server does not allow queries.
     pub(super) async fn fill_in_hold_ups(&self, mut runs: Vec<&mut RunStatus>) {
         let now = Utc::now();
         runs.retain(|status| {
@@ -55,7 +55,7 @@ impl RestateClient {
         }
     }
 
-    /// What holds those of these runs up of which the server knows it.
+    /// Returns why these runs are blocked, as far as the server knows it.
     async fn hold_ups(&self, run_ids: &[RunId]) -> Result<BTreeMap<String, Blocked>, HttpFault> {
         if run_ids.is_empty() {
             return Ok(BTreeMap::new());
@@ -75,7 +75,7 @@ impl RestateClient {
 }
 
 impl Stuck {
-    /// The run, and what holds it up.
+    /// Returns the run, and why it is blocked.
     fn hold_up(self) -> (String, Blocked) {
         let is_unreachable = self.last_failure_error_code.as_deref() == Some(UNREACHABLE);
         let failure = self.last_failure.unwrap_or_default();

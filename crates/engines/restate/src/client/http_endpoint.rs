@@ -13,7 +13,7 @@ use super::{fault::HttpFault, token::Token};
 
 /// The largest answer that is read, in bytes: larger than any page of a list, and than what Restate keeps of a run.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
-/// The most of an error that is read.
+/// The most bytes of an error that are read.
 const MAX_ERROR: usize = 64 * 1024;
 
 /// One of a server's two ports. Cheap to clone.
@@ -24,15 +24,15 @@ pub(super) struct HttpEndpoint {
     token: Option<Token>,
 }
 
-/// What is asked of a port.
+/// A request to a port.
 pub(super) struct Question<'a> {
     pub(super) method: Method,
-    /// Behind the port's URL.
+    /// The path behind the port's URL.
     pub(super) path: &'a str,
     pub(super) body: Option<&'a Value>,
-    /// The server takes what comes with the same key once, and answers it the same.
+    /// The server accepts a request with the same key once, and repeats its answer.
     pub(super) idempotency_key: Option<&'a str>,
-    /// How long the answer may take. `None` is for ever.
+    /// How long the answer may take. `None` is no limit.
     pub(super) limit: Option<Duration>,
 }
 
@@ -43,13 +43,13 @@ pub(super) struct Reply {
 }
 
 impl HttpEndpoint {
-    /// The port at this URL, with a token for whatever demands one before it.
+    /// Returns the port at this URL, with a token for whatever demands one in front of it.
     pub(super) fn new(http: reqwest::Client, mut url: String, token: Option<Token>) -> Self {
         url.truncate(url.trim_end_matches('/').len());
         Self { http, url, token }
     }
 
-    /// Asks, and asks once more with the token where it is demanded.
+    /// Sends the request, and repeats it with the token if that is demanded.
     pub(super) async fn ask(&self, question: Question<'_>) -> Result<Reply, HttpFault> {
         let url = format!("{}{}", self.url, question.path);
         let shown = self.token.as_ref();
@@ -93,7 +93,7 @@ impl Reply {
         self.response.status()
     }
 
-    /// The value in a good answer; what a bad one says.
+    /// Returns the value in a successful answer, or the error in another.
     pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, HttpFault> {
         let Self { url, mut response } = self;
         let status = response.status();
@@ -132,7 +132,7 @@ fn demands_token(response: &Response) -> bool {
 
 fn failed(url: &str, source: reqwest::Error) -> HttpFault {
     let url = url.to_owned();
-    // The URL is said once, and without what a proxy might have put into it.
+    // The error has the URL once, without what a proxy might have put into it.
     let source = source.without_url();
     if source.is_timeout() {
         HttpFault::NoAnswer { url, source }
@@ -141,7 +141,7 @@ fn failed(url: &str, source: reqwest::Error) -> HttpFault {
     }
 }
 
-/// What an error of the server says: that of a handler, or its own.
+/// Reads an error of the server: that of a handler, or its own.
 fn fault_in(body: &[u8], status: StatusCode) -> HttpFault {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -170,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// The address of a server that answers without end.
+    /// Returns the address of a server that answers without end.
     async fn endless(status: &'static str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! What a run's steps came to, as the server has it in its journals.
+//! The results of a run's steps, from the server's journals.
 
 use neuron_engine::KnownSteps;
 use neuron_types::RunId;
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use super::{RestateClient, fault::HttpFault, tables::of_runs};
 use crate::wire::entries::Observation;
 
-/// How many entries are asked for at once: each may hold some MiB.
+/// The number of entries per query: each may have some MiB.
 const ENTRIES: usize = 8;
 
-/// How many bytes of results are read, those of the newest segments. A transcript has less.
+/// The most bytes of results that are read, those of the newest segments. A transcript has less.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 impl RestateClient {
-    /// What the steps came to, by the journals of the run and its segments.
+    /// Returns the results of the steps, from the journals of the run and its segments.
     pub(super) async fn journaled_steps(&self, run_id: &RunId) -> Result<KnownSteps, HttpFault> {
         #[derive(Deserialize)]
         struct Row {
@@ -40,7 +40,7 @@ impl RestateClient {
         Ok(known)
     }
 
-    /// What the journal of one invocation has, and how many bytes of it were read.
+    /// Returns the steps in the journal of one invocation, and how many bytes were read.
     async fn steps_in(&self, invocation: &str) -> Result<(KnownSteps, usize), HttpFault> {
         #[derive(Deserialize)]
         struct Row {
@@ -75,7 +75,7 @@ impl RestateClient {
     }
 }
 
-/// Takes in the attempts that ended. Those of a worker of an earlier build do not say of which steps.
+/// Adds the attempts that ended. Those of a worker of an earlier build do not name their steps.
 fn take_in(known: &mut KnownSteps, observation: Observation) {
     for end in observation.ends {
         if let Some(step) = end.step {
@@ -84,7 +84,7 @@ fn take_in(known: &mut KnownSteps, observation: Observation) {
     }
 }
 
-/// The value of a step, which stands in the entry of its completion.
+/// Returns the value of a step, which is in the entry of its completion.
 fn value_in(entry: &str) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     enum Entry {
@@ -131,7 +131,7 @@ mod tests {
             "ends": [
                 {"number": 3, "attempt": 1, "step": StepId::new(1, 1), "came": {"Ok": {"tool": output}}},
                 {"number": 4, "attempt": 1, "came": {"Err": failure}},
-                // An older build wrote this.
+                // The form of an older build.
                 {"number": 5, "attempt": 1, "step": StepId::new(1, 2), "came": {"tool": {"Ok": older}}},
             ],
         });
@@ -140,7 +140,7 @@ mod tests {
         let steps: Vec<_> = read.ends.iter().map(|end| end.step).collect();
         let wanted = [Some(StepId::new(1, 1)), None, Some(StepId::new(1, 2))];
         assert_eq!(steps, wanted);
-        // As it is written.
+        // The form as it is written.
         for (end, written) in read
             .ends
             .iter()

@@ -1,4 +1,4 @@
-//! Lists of runs, a page at a time. The server is asked, so no worker needs to be there.
+//! Lists of runs, a page at a time. They come from the server, so no worker is needed.
 
 use neuron_engine::{Cursor, PageRequest, RunClientError, RunFilter, RunPage};
 use neuron_types::{RunId, RunStatus};
@@ -10,7 +10,7 @@ use super::{
     without_worker::{ended_beside, unreadable},
 };
 
-/// How many runs are on a page at most.
+/// The most runs on a page.
 const MOST: usize = 1_000;
 
 impl RestateClient {
@@ -31,7 +31,7 @@ impl RestateClient {
         let listed = listed.map_err(HttpFault::of_server)?;
         let last = listed.last().filter(|_| listed.len() == limit);
         let next = last.and_then(Place::of).map(|place| place.cursor());
-        // Somebody may have started a workflow under a name that is no run id.
+        // Another client may have started a workflow under a name that is no run id.
         let named = listed.into_iter().filter_map(|invocation| {
             let run_id = RunId::new(&*invocation.run).ok()?;
             Some((run_id, invocation))
@@ -62,7 +62,7 @@ impl RestateClient {
             );
         let mut runs: Vec<RunStatus> = runs.collect();
         self.fill_in_hold_ups(runs.iter_mut().collect()).await;
-        // The server knows nothing of what the filter asks for but whether a run is over.
+        // Of what the filter asks for, the server only knows whether a run is over.
         let runs = runs.into_iter();
         let runs = runs.filter(|status| filter.matches(status)).collect();
         Ok(RunPage::of(runs).next(next).left_out(left_out))
@@ -99,7 +99,7 @@ impl Place {
         })
     }
 
-    /// What the runs behind it fulfil, in SQL. A run id has no quote.
+    /// Returns the condition of the runs behind the place, in SQL. A run id has no quote.
     fn condition(&self) -> String {
         let (at, run_id) = (self.created_at_ms, &self.run_id);
         let at = format!("to_timestamp_millis({at})");

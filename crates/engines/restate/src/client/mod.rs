@@ -1,4 +1,4 @@
-//! The client: starts runs, follows them and reaches into them.
+//! The client: starts runs, follows them and sends them signals and decisions.
 
 mod fault;
 mod hold_ups;

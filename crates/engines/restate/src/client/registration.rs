@@ -1,4 +1,4 @@
-//! Making workers known to the server.
+//! Registration of workers with the server.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::wire::service_names::{VERSION, VERSION_KEY};
 
-/// What the server knows of a worker.
+/// A worker as the server knows it.
 #[derive(Debug, Deserialize)]
 struct Known {
     #[serde(default)]
@@ -29,7 +29,7 @@ struct Service {
 }
 
 impl Service {
-    /// Whether it may be that of this build. An older server does not say.
+    /// Returns whether it may be a worker of this build. An older server does not report that.
     fn may_be_of_this_build(&self) -> bool {
         let version = self.metadata.get(VERSION_KEY);
         version.is_none_or(|version| version == VERSION)
@@ -44,14 +44,14 @@ struct Deployments {
 
 #[derive(Debug, Deserialize)]
 struct Deployment {
-    /// Missing where a worker is no HTTP server.
+    /// Missing if the worker is not an HTTP server.
     #[serde(default)]
     uri: String,
 }
 
 impl RestateClient {
-    /// Registers a worker with the server: says where it is. Where the server knows one at this address already, runs
-    /// in flight go on with that one, and nothing is changed.
+    /// Registers a worker with the server, by its address. If the server already knows a worker at this address, runs
+    /// in flight continue with that one, and nothing is changed.
     ///
     /// # Errors
     ///
@@ -80,12 +80,12 @@ impl RestateClient {
         )))
     }
 
-    /// As [`register`](Self::register), in place of whatever the server knows at this address, also under the runs in
+    /// As [`register`](Self::register), replacing whatever the server knows at this address, even if runs are in
     /// flight: for development.
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register), but for another version.
+    /// As [`register`](Self::register), except for another version.
     pub async fn register_over(&self, worker_url: &str) -> Result<(), RunClientError> {
         self.registered(worker_url, true).await.map(drop)
     }
@@ -123,7 +123,7 @@ impl RestateClient {
     }
 }
 
-/// The server writes addresses with a slash behind them.
+/// Returns whether two addresses are the same. The server writes addresses with a slash at the end.
 fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }

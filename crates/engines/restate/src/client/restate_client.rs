@@ -19,30 +19,30 @@ use crate::wire::service_names::ServiceNames;
 /// How long a worker or the server may take to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the server may take to look into its tables.
+/// How long the server may take to query its tables.
 pub(super) const TABLES_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long it takes until a run that no worker has taken up yet is asked again.
+/// The delay before a run that no worker has taken up yet is asked again.
 pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// The answer to a question about an invocation that is not done.
+/// The status of a request about an invocation that is not done.
 const NOT_READY: u16 = 470;
 
-/// The server has no such invocation.
+/// The status of a request about an invocation that the server does not have.
 const NOT_FOUND: u16 = 404;
 
-/// Starts runs on a Restate server, and reaches into those that there are, by the methods of
+/// A client of the runs on a Restate server, with the methods of
 /// [`RunClient`](neuron_engine::RunClient). Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RestateClient {
     pub(super) ingress: HttpEndpoint,
     pub(super) admin: HttpEndpoint,
     pub(super) names: ServiceNames,
-    /// What the deployment is called that it registers.
+    /// The name of the deployment that the client registers.
     pub(super) deployment: Option<String>,
 }
 
-/// How a run ended: with an output, or beside its agent, as one that somebody killed.
+/// How a run ended: with an output, or without its agent, such as a run that was killed.
 pub(super) type End = Result<RunOutput, String>;
 
 impl RestateClient {
@@ -62,7 +62,7 @@ impl RestateClient {
             auth_token,
             auth_token_file,
         } = address;
-        // What one port demands says nothing of the other.
+        // Whether one port demands a token shows nothing about the other.
         let token = || {
             let token = match (&auth_token_file, &auth_token) {
                 (Some(path), _) => Some(Token::in_file(path.clone())),
@@ -79,16 +79,15 @@ impl RestateClient {
         })
     }
 
-    /// Sets what the deployment is called that it [registers](Self::register), as
-    /// [`AgentServices::with_deployment`](crate::AgentServices::with_deployment). Default is that it has no name.
+    /// Sets the name of the deployment that the client [registers](Self::register), as
+    /// [`AgentServices::with_deployment`](crate::AgentServices::with_deployment). Default is no name.
     #[must_use]
     pub fn with_deployment(mut self, name: Option<String>) -> Self {
         self.deployment = name;
         self
     }
 
-    /// Calls a handler of the run. A run that has told nothing of itself yet is asked again until it has: whoever
-    /// calls bounds that.
+    /// Calls a handler of the run. The call is repeated until the run has shown something; the caller bounds the time.
     pub(super) async fn call<T: DeserializeOwned>(
         &self,
         run_id: &RunId,
@@ -98,8 +97,8 @@ impl RestateClient {
         self.call_by(run_id, handler, body, false).await
     }
 
-    /// As [`call`](Self::call), of a handler that takes something in: a request that is sent again because its connection
-    /// broke is taken once.
+    /// As [`call`](Self::call), for a handler that takes something in: a request that is repeated because its
+    /// connection broke is accepted once.
     pub(super) async fn call_once(
         &self,
         run_id: &RunId,
@@ -122,24 +121,24 @@ impl RestateClient {
                 Err(fault) if fault.is_unknown_run(run_id) => fault,
                 answer => return answer,
             };
-            // The server knows better whether there is such a run.
+            // The server knows better whether the run exists.
             match self.end_if_any(run_id).await {
                 Ok(None) => tokio::time::sleep(BETWEEN_LOOKS).await,
-                // It ended between the two questions, and has told everything by now.
+                // The run ended between the two requests, and shows everything by now.
                 Ok(Some(Ok(_))) => return self.ask(&path, body, is_taken_once).await,
                 _ => return Err(answer),
             }
         }
     }
 
-    /// Asks a handler, and once more where the connection breaks and what it takes in is taken once.
+    /// Sends a request to a handler, and repeats it if the connection breaks and the request is accepted only once.
     async fn ask<T: DeserializeOwned>(
         &self,
         path: &str,
         body: Option<&Value>,
         is_taken_once: bool,
     ) -> Result<T, HttpFault> {
-        // One for each question: what a run answered that has told nothing of itself yet would be answered again.
+        // One key for each request: otherwise the answer of a run that has shown nothing yet would be repeated.
         let key = is_taken_once.then(|| Uuid::new_v4().to_string());
         match self.ask_with(path, body, key.as_deref()).await {
             Err(fault) if key.is_some() && fault.is_broken_connection() => {
@@ -165,7 +164,7 @@ impl RestateClient {
         self.ingress.ask(question).await?.read().await
     }
 
-    /// How the run ended; `None` if it is not over.
+    /// Returns how the run ended; `None` if it is not over.
     pub(super) async fn end_if_any(&self, run_id: &RunId) -> Result<Option<End>, RunClientError> {
         let reply = self.of_workflow(run_id, "output", Some(PATIENCE)).await;
         match reply {
@@ -189,7 +188,7 @@ impl RestateClient {
         format!("/{}/{run_id}/{handler}", self.names.agent())
     }
 
-    /// Asks the server about the run, and no worker.
+    /// Asks the server about the run, without a worker.
     async fn of_workflow(
         &self,
         run_id: &RunId,

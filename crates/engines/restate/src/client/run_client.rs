@@ -22,13 +22,13 @@ use crate::wire::{
     service_names::ENGINE,
 };
 
-/// How long a worker may take to tell of a run before the server is asked.
+/// How long a worker may take to answer about a run before the server is asked.
 const LOOK_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Runs of the workflow service of this client's [`ServiceNames`](crate::ServiceNames).
+/// Client of runs of the workflow service of this client's [`ServiceNames`](crate::ServiceNames).
 ///
-/// Status, output and lists need no worker: where none answers, the server has them. What is sent to a run is
-/// answered by a worker; where none is there, the server keeps it for a run that a worker had taken up before.
+/// Status, output and lists need no worker: if no worker answers, the server has them. A worker answers what is sent to
+/// a run. If there is no worker, the server keeps what is sent to a run that a worker had taken up before.
 impl RunClient for RestateClient {
     fn engine(&self) -> &'static str {
         ENGINE
@@ -64,14 +64,14 @@ impl RunClient for RestateClient {
             let answer = self.call::<RunStatus>(run_id, "status", None);
             let mut status = match tokio::time::timeout(LOOK_PATIENCE, answer).await {
                 Ok(Err(HttpFault::NoAnswer { .. })) | Err(_) => self.kept_status(run_id).await?,
-                // One that never began has told nothing of itself.
+                // A run that never began has shown nothing.
                 Ok(Err(fault)) if fault.is_unknown_run(run_id) => self.kept_status(run_id).await?,
                 Ok(status) => status.map_err(|fault| fault.of_run(run_id, None))?,
             };
             if status.state.is_final() {
                 return Ok(status);
             }
-            // Somebody may have killed it.
+            // The run may have been killed.
             if let Some(Err(how)) = self.end_if_any(run_id).await? {
                 return Ok(ended_beside(status, &how));
             }
@@ -97,7 +97,7 @@ impl RunClient for RestateClient {
             };
             let mut events = answered.map_err(|fault| fault.of_run(run_id, None))?;
             events.truncate(limit.max(1));
-            // Only an empty page says that there are no further ones.
+            // Only an empty page proves that there are no further ones.
             let more = !events.is_empty();
             Ok(EventPage::new(events, more))
         })
@@ -105,7 +105,7 @@ impl RunClient for RestateClient {
 
     fn transcript<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Transcript> {
         Box::pin(async move {
-            // What ends after this is not looked for.
+            // Steps that end after this are left out.
             let events = self.events_after(run_id, 0).await?;
             let steps = self.journaled_steps(run_id).await;
             let steps = steps.map_err(HttpFault::of_server)?;
@@ -179,7 +179,8 @@ impl RunClient for RestateClient {
 }
 
 impl RestateClient {
-    /// Has a handler of the run take something in. A run that somebody killed does not know that it is over, and would.
+    /// Passes a request to a handler of the run. A run that was killed does not know that it is over, and would accept
+    /// it.
     async fn pass_on(
         &self,
         run_id: &RunId,
@@ -193,7 +194,7 @@ impl RestateClient {
         match tokio::time::timeout(PATIENCE, passing).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(HttpFault::NoAnswer { .. })) | Err(_) => {
-                // Handlers of a run that has not begun yet do not know it, and take nothing.
+                // Handlers of a run that has not begun yet do not know it, and accept nothing.
                 let is_kept = !self.is_untouched(run_id).await?;
                 Err(RunClientError::NoWorker {
                     engine: ENGINE,

@@ -1,25 +1,25 @@
-//! Where a Restate server is.
+//! The addresses of a Restate server.
 
 use std::{fmt, path::PathBuf};
 
-/// The ingress where `RESTATE_INGRESS_URL` is not set.
+/// The ingress if `RESTATE_INGRESS_URL` is not set.
 const INGRESS_URL: &str = "http://127.0.0.1:8080";
 
-/// The admin API where `RESTATE_ADMIN_URL` is not set.
+/// The admin API if `RESTATE_ADMIN_URL` is not set.
 const ADMIN_URL: &str = "http://127.0.0.1:9070";
 
-/// Where a Restate server is.
+/// The addresses of a Restate server.
 #[derive(Clone)]
 pub struct ServerAddress {
     /// The ingress. Default is `http://127.0.0.1:8080`.
     pub ingress_url: String,
     /// The admin API. Default is `http://127.0.0.1:9070`.
     pub admin_url: String,
-    /// The bearer token for what stands before either and demands one, with 401 or 403. It is not sent before,
-    /// as a server without such a guard would keep it in the journal of each run. Default is none.
+    /// The bearer token for a guard in front of either port, which demands it with 401 or 403. It is not sent before
+    /// that, because a server without such a guard would keep it in the journal of each run. Default is no token.
     pub auth_token: Option<String>,
-    /// The file with the token, which is read again when it is a minute old. It goes before
-    /// [`auth_token`](Self::auth_token). Default is none.
+    /// The file with the token, which is read again when it was read a minute ago. It takes precedence over
+    /// [`auth_token`](Self::auth_token). Default is no file.
     pub auth_token_file: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl Default for ServerAddress {
 }
 
 impl ServerAddress {
-    /// The address that `RESTATE_INGRESS_URL`, `RESTATE_ADMIN_URL` and `RESTATE_AUTH_TOKEN` or
+    /// Returns the address that `RESTATE_INGRESS_URL`, `RESTATE_ADMIN_URL` and `RESTATE_AUTH_TOKEN` or
     /// `RESTATE_AUTH_TOKEN_FILE` give.
     #[must_use]
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Self {

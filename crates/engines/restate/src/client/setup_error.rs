@@ -1,8 +1,8 @@
-//! What keeps a client from being set up.
+//! Errors of the setup of a client.
 
 use std::{io, path::PathBuf};
 
-/// Why there can be no client.
+/// Why a client cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SetupError {
     #[error("no HTTP client can be set up: check the system's certificates and proxy settings")]

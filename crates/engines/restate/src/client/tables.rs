@@ -18,10 +18,10 @@ use crate::wire::{
     service_names::{ENGINE, ServiceNames},
 };
 
-/// How long a server that has just started may be unable to look into its tables.
+/// How long a server that has just started may be unable to query its tables.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// How many journals are read at once: what a run is started with may be large.
+/// How many journals are read at once: the input of a run may be large.
 const JOURNALS: usize = 100;
 
 /// The invocation of a run as the server has it.
@@ -32,13 +32,13 @@ pub(super) struct Invocation {
     pub(super) run: String,
     pub(super) created_at: DateTime<Utc>,
     status: String,
-    /// What it failed with, if it did.
+    /// The failure that it completed with, if it did.
     #[serde(default)]
     pub(super) completion_failure: Option<String>,
 }
 
-/// What is true of the invocations that runs are in, and of no others, as the server's tables are asked for it. The names were
-/// checked when they were made: they have no quote.
+/// Returns the SQL condition that holds for the invocations of runs, and for no others. The names were checked when
+/// they were made: they have no quote.
 pub(super) fn of_runs(names: &ServiceNames) -> String {
     let (agent, segments) = (names.agent(), names.segments(None));
     format!(
@@ -53,13 +53,13 @@ impl Invocation {
     }
 }
 
-/// What a run of the tables shows.
+/// What a run shows in the tables.
 #[derive(Debug)]
 pub(super) enum Shown {
     Status(Box<RunStatus>),
-    /// It has told nothing of itself yet.
+    /// It has shown nothing yet.
     Nothing,
-    /// It was told by a worker of another version.
+    /// A worker of another version wrote it.
     Unreadable,
 }
 
@@ -72,18 +72,18 @@ struct PageRow {
 }
 
 impl PageRow {
-    /// `None` if this build cannot read it.
+    /// Returns the page; `None` if this build cannot read it.
     fn page(&self) -> Option<Page> {
         serde_json::from_str(&self.value_utf8).ok()
     }
 
-    /// Whether both are of one run, kept in one place.
+    /// Returns whether both are of one run, kept in one place.
     fn is_of(&self, other: &Self) -> bool {
         self.service_name == other.service_name && self.service_key == other.service_key
     }
 }
 
-/// A journal's first entry, which holds what its invocation was started with.
+/// A journal's first entry, which has the input of its invocation.
 #[derive(Deserialize)]
 pub(super) struct FirstEntry {
     id: String,
@@ -91,7 +91,8 @@ pub(super) struct FirstEntry {
 }
 
 impl FirstEntry {
-    /// The run's request; `None` if this build cannot read it. Why not is left out: it may have what people wrote.
+    /// Returns the run's request; `None` if this build cannot read it. The reason is left out: it may contain what
+    /// people wrote.
     pub(super) fn request(&self) -> Option<RunRequest> {
         let input = serde_json::from_slice(&input_in(&self.entry_json)?).ok()?;
         read_request(input).ok()
@@ -99,7 +100,7 @@ impl FirstEntry {
 }
 
 impl RestateClient {
-    /// The invocations of `run` that fulfil a condition in SQL.
+    /// Returns the invocations of `run` that match a condition in SQL.
     pub(super) async fn invocations(
         &self,
         condition: &str,
@@ -116,7 +117,7 @@ impl RestateClient {
         self.query(&query).await
     }
 
-    /// What each of these runs, whose ids are given, told of itself last, in their order.
+    /// Returns what each of these runs showed last, in the order of the ids.
     pub(super) async fn shown(&self, run_ids: &[RunId]) -> Result<Vec<Shown>, HttpFault> {
         if run_ids.is_empty() {
             return Ok(Vec::new());
@@ -141,7 +142,7 @@ impl RestateClient {
             .iter()
             .map(|run_id| {
                 let own = rows.iter().filter(|row| row.service_key == run_id.as_str());
-                // What the record of a run says is newer than what its workflow says.
+                // The record of a run is newer than its workflow's state.
                 let newest = own.max_by_key(|row| row.service_name == record)?;
                 Some((newest, newest.page()))
             })
@@ -161,7 +162,7 @@ impl RestateClient {
         Ok(shown.collect())
     }
 
-    /// The pages that these say the changes to.
+    /// Returns the pages that these pages state the changes to.
     async fn bases<'a>(
         &self,
         pages: impl Iterator<Item = &'a (&'a PageRow, Option<Page>)>,
@@ -182,8 +183,7 @@ impl RestateClient {
         self.query(&query).await
     }
 
-    /// The statuses of runs that have told nothing of themselves, in their order: what they were started with stands
-    /// in their journals.
+    /// Returns the statuses of runs that have shown nothing, in their order: their inputs are in their journals.
     pub(super) async fn first_statuses(
         &self,
         runs: &[(RunId, Invocation)],
@@ -202,7 +202,7 @@ impl RestateClient {
         Ok(statuses)
     }
 
-    /// The first entries of these journals, of those that the server has.
+    /// Returns the first entries of these journals, as far as the server has them.
     pub(super) async fn first_entries<'a>(
         &self,
         invocations: impl IntoIterator<Item = &'a Invocation>,
@@ -237,7 +237,7 @@ impl RestateClient {
     }
 }
 
-/// What an invocation was started with, by its journal's first entry.
+/// Returns the input of an invocation, from its journal's first entry.
 fn input_in(entry: &str) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     enum Entry {
@@ -251,7 +251,7 @@ fn input_in(entry: &str) -> Option<Vec<u8>> {
     Some(payload)
 }
 
-/// The agent's name and whose the run is, by a journal's first entry. It is read from requests of other builds, too.
+/// Returns the agent's name and the run's tags, from a journal's first entry. Requests of other builds are read too.
 fn started_with(entry: &str) -> Option<(String, RunTags)> {
     #[derive(Deserialize)]
     struct Input {

@@ -1,4 +1,4 @@
-//! What is shown where it is asked for.
+//! The token that is sent where it is demanded.
 
 use std::{
     fs, io,
@@ -14,19 +14,19 @@ use reqwest::header::HeaderValue;
 
 use super::setup_error::SetupError;
 
-/// How old what was read of a file may be.
+/// The longest time before the file is read again.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// What is shown where it is asked for, and only there: a Restate server checks no tokens itself, and keeps the
-/// headers of the requests that start runs. Whatever checks them stands before it.
+/// A token that is sent where it is demanded, and only there: a Restate server checks no tokens itself, and keeps the
+/// headers of the requests that start runs. A guard in front of the server checks tokens.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     source: Source,
-    /// Something before the port took the token where it took no request without. Clones know it together.
+    /// Whether a guard in front of the port accepted the token after it rejected a request without. Clones share this.
     is_demanded: Arc<AtomicBool>,
 }
 
-/// Where a token comes from. Its header is marked as sensitive: it is not printed.
+/// The source of a token. Its header is marked as sensitive: it is not printed.
 #[derive(Debug, Clone)]
 enum Source {
     Fixed(HeaderValue),
@@ -40,12 +40,12 @@ struct TokenFile {
 }
 
 impl Token {
-    /// This one.
+    /// Returns this token.
     pub(super) fn new(token: &str) -> Result<Self, SetupError> {
         Ok(Self::from(Source::Fixed(header(token)?)))
     }
 
-    /// The one that is in a file.
+    /// Returns the token that is in a file.
     pub(super) fn in_file(path: PathBuf) -> Result<Self, SetupError> {
         let header = read(&path)?;
         let read = Mutex::new((Instant::now(), header));
@@ -63,7 +63,7 @@ impl Token {
         self.is_demanded.load(Ordering::Relaxed)
     }
 
-    /// It was shown, and this came of it. Where it opened nothing it was not what was missing.
+    /// Records whether a request with the token was accepted. If it was not, a token is not what was missing.
     pub(super) fn was_shown(&self, is_taken: bool) {
         self.is_demanded.fetch_or(is_taken, Ordering::Relaxed);
     }
@@ -79,7 +79,7 @@ impl From<Source> for Token {
 }
 
 impl TokenFile {
-    /// What is in the file, or was when it could be read last.
+    /// Returns the content of the file, or the last content that could be read.
     fn header(&self) -> HeaderValue {
         let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0.elapsed() >= FRESH {
@@ -100,7 +100,7 @@ fn read(path: &Path) -> Result<HeaderValue, SetupError> {
     };
     let text = fs::read_to_string(path).map_err(unusable)?;
     match text.trim() {
-        // Somebody may be writing it anew just now.
+        // The file may just be in the middle of a write.
         "" => Err(unusable(io::Error::new(
             io::ErrorKind::InvalidData,
             "it is empty",

@@ -1,4 +1,4 @@
-//! What the server knows of a run without a worker: its beginning, what it told last, and its end.
+//! What the server knows of a run without a worker: its beginning, what it showed last, and its end.
 
 use neuron_engine::RunClientError;
 use neuron_types::{
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::wire::wrong_start;
 
-/// What the server says of an invocation that was cancelled and did not end by itself.
+/// The server's failure of an invocation that was cancelled and did not end by itself.
 const CANCELLED: &str = "cancelled";
 
-/// What the server says of an invocation that somebody killed.
+/// The server's failure of an invocation that was killed.
 const KILLED: &str = "killed";
 
 impl RestateClient {
-    /// The status as the server has it.
+    /// Returns the status as the server has it.
     pub(super) async fn kept_status(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
         let shown = self.shown(std::slice::from_ref(run_id)).await;
         match shown.map_err(HttpFault::of_server)?.pop() {
@@ -35,8 +35,8 @@ impl RestateClient {
         }
     }
 
-    /// What the run was started with, by the journal of its workflow; `None` where the server does not have that any more, or
-    /// another build wrote it.
+    /// Returns the request that the run was started with, from the journal of its workflow; `None` if the server does
+    /// not have that any more, or another build wrote it.
     pub(super) async fn first_request(
         &self,
         run_id: &RunId,
@@ -47,7 +47,7 @@ impl RestateClient {
         Ok(entry.and_then(|entry| entry.request()))
     }
 
-    /// Whether the run is there and has told nothing of itself yet.
+    /// Returns whether the run exists and has shown nothing yet.
     pub(super) async fn is_untouched(&self, run_id: &RunId) -> Result<bool, RunClientError> {
         let shown = self.shown(std::slice::from_ref(run_id)).await;
         match shown.map_err(HttpFault::of_server)?.pop() {
@@ -63,7 +63,7 @@ impl RestateClient {
         invocation.ok_or_else(|| unknown(run_id))
     }
 
-    /// Rejects what comes for a run that is over: the server knows it of one that was killed, too.
+    /// Rejects requests for a run that is over: the server also knows that a run was killed.
     pub(super) async fn check_open(&self, run_id: &RunId) -> Result<(), RunClientError> {
         let Some(end) = self.end_if_any(run_id).await? else {
             return Ok(());
@@ -76,7 +76,7 @@ impl RestateClient {
         Err(Refusal::RunOver { run_id, state }.into())
     }
 
-    /// The output of a run that is over, whether it has one of its own or not.
+    /// Returns the output of a run that is over, whether the run returned one or not.
     pub(super) async fn output_of(
         &self,
         run_id: &RunId,
@@ -100,7 +100,7 @@ impl RestateClient {
     }
 }
 
-/// The status of a run that ended beside its agent, as one that somebody killed.
+/// Returns the status of a run that ended without its agent, such as a run that was killed.
 pub(super) fn ended_beside(mut status: RunStatus, how: &str) -> RunStatus {
     if status.state.is_final() {
         return status;
@@ -118,9 +118,9 @@ pub(super) fn ended_beside(mut status: RunStatus, how: &str) -> RunStatus {
     status
 }
 
-/// Where a run stands that ended like this.
+/// Returns the phase of a run that ended like this.
 fn phase_of(how: &str) -> RunPhase {
-    // A sentence about a start may end like that too.
+    // The message about a rejected start may end with the same word.
     if how.ends_with(CANCELLED) && wrong_start::read(how).is_none() {
         RunPhase::Cancelled
     } else {

@@ -1,8 +1,8 @@
-//! What a segment of a run begins with.
+//! The beginning of a segment.
 
 use neuron_types::{RunRequest, RunStart, RunState, RunTags, Step};
 
-/// What a segment of a run begins with.
+/// The beginning of a segment of a run.
 #[expect(clippy::large_enum_variant, reason = "there is one a segment")]
 pub(crate) enum Beginning {
     New(RunRequest),
@@ -10,7 +10,7 @@ pub(crate) enum Beginning {
 }
 
 impl Beginning {
-    /// The agent's name.
+    /// Returns the agent's name.
     pub(crate) fn agent(&self) -> &str {
         match self {
             Self::New(request) => request.agent.name(),
@@ -18,7 +18,7 @@ impl Beginning {
         }
     }
 
-    /// Whose a new run is. What was handed over says it already.
+    /// Returns the tags of a new run. A state that was handed over already contains them.
     pub(crate) fn tags(&self) -> RunTags {
         match self {
             Self::New(request) => request.tags.clone(),
@@ -26,7 +26,7 @@ impl Beginning {
         }
     }
 
-    /// The step by which a new run begins.
+    /// Returns the step by which a new run begins.
     pub(crate) fn first_step(&self) -> Option<Step> {
         match self {
             Self::New(request) => Some(request.first_step()),

@@ -1,4 +1,4 @@
-//! Noticing that a run is cancelled.
+//! Detection of a cancelled run.
 
 use std::pin::Pin;
 
@@ -11,11 +11,11 @@ use restate_sdk::{
     serde::Json,
 };
 
-/// A future of the SDK that can be waited for several times, until it is done.
+/// A future of the SDK that can be awaited several times, until it is done.
 pub(crate) type Durable<'a, T> =
     Pin<Box<dyn DurableFuture<Output = Result<T, TerminalError>> + Send + 'a>>;
 
-/// What ends a segment early: the signal that says so, or Restate's own cancelling of the invocation.
+/// What ends a segment early: the signal `cancelled`, or Restate's own cancelling of the invocation.
 ///
 /// Restate's own is noticed by whatever is awaited first. The signal is awaited beside everything else.
 pub(crate) struct Cancellation<'a> {
@@ -31,7 +31,7 @@ impl<'a> Cancellation<'a> {
         }
     }
 
-    /// What door calls answer from now on, if the run is cancelled.
+    /// Returns the error of all further calls of the door, if the run is cancelled.
     pub(crate) fn error(&self) -> Option<DurableError> {
         self.stop.as_ref().map(cancelled)
     }
@@ -40,14 +40,14 @@ impl<'a> Cancellation<'a> {
         self.error().map_or(Ok(()), Err)
     }
 
-    /// What is awaited beside everything else, until it is done.
+    /// Returns what to await beside everything else, until it is done.
     pub(crate) fn handle(&self) -> Option<Awaited> {
         self.signal
             .as_ref()
             .map(|signal| Awaited::of(signal.as_ref().get_ref()))
     }
 
-    /// The signal is here: the run is cancelled from now on.
+    /// Takes the signal, which has arrived: the run is cancelled from now on.
     pub(crate) async fn take(&mut self) -> DurableError {
         let stop = match self.signal.take() {
             Some(signal) => signal.await.map(Json::into_inner).unwrap_or_default(),
@@ -56,13 +56,13 @@ impl<'a> Cancellation<'a> {
         self.stop(stop)
     }
 
-    /// Restate cancelled the invocation.
+    /// Records that Restate cancelled the invocation.
     pub(crate) fn by_restate(&mut self) -> DurableError {
         self.signal = None;
         self.stop(CancelBody::default())
     }
 
-    /// What the SDK's error means: Restate cancelled the invocation, or the engine failed.
+    /// Converts the SDK's error: Restate cancelled the invocation, or the engine failed.
     pub(crate) fn engine_error(&mut self, error: &TerminalError) -> DurableError {
         if is_cancellation(error) {
             self.by_restate()
@@ -71,13 +71,13 @@ impl<'a> Cancellation<'a> {
         }
     }
 
-    /// Remembers it. The first reason stays.
+    /// Records the cancellation. The first reason stays.
     fn stop(&mut self, stop: CancelBody) -> DurableError {
         cancelled(self.stop.get_or_insert(stop))
     }
 }
 
-/// What the SDK knows a future by, also when the future is dropped.
+/// The SDK's handle of a future, which is also valid when the future is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Awaited(u32);
 
@@ -86,15 +86,14 @@ impl Awaited {
         Self(u32::from(future.handle()))
     }
 
-    /// That of the step or question that is about to be made. Handles are numbered, and the next one is the next
-    /// entry's.
-    /// A signal has a handle and no entry.
+    /// Returns the handle of the step or request that is about to be made. Handles are numbered, and the next one is
+    /// that of the next entry. A signal has a handle and no entry.
     pub(crate) fn next(ctx: &ContextInternal) -> Self {
         let before = ctx.signal::<()>("step").handle();
         Self(u32::from(before).saturating_add(1))
     }
 
-    /// Waits until one of these is done, and returns which.
+    /// Waits until one of these is done, and returns which one.
     pub(crate) async fn first(
         ctx: &ContextInternal,
         handles: &[Self],
@@ -104,7 +103,7 @@ impl Awaited {
     }
 }
 
-/// What the SDK answers when an invocation was cancelled.
+/// Returns whether this is the SDK's error for an invocation that was cancelled.
 pub(crate) fn is_cancellation(error: &TerminalError) -> bool {
     error.code() == 409 && error.message() == "cancelled"
 }

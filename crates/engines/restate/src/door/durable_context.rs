@@ -35,11 +35,10 @@ use crate::{
 
 const MIB: usize = 1024 * 1024;
 
-/// How large the state of a run may be that continues as new: some less than the server's limit for a message.
+/// The largest state of a run that continues as new: somewhat less than the server's limit for a message.
 const MOST_CARRIED: usize = 24 * MIB;
 
-/// What a journal takes at all. Behind four fifths of it a replay takes the worker and the server too long and too
-/// much.
+/// The largest journal. From four fifths of it on, a replay takes the worker and the server too much time and memory.
 const LIMIT: SegmentSize = SegmentSize::new(62_500, 80 * MIB as u64);
 
 /// What is written when a run continues as new or ends.
@@ -49,50 +48,50 @@ const CLOSING: SegmentSize = SegmentSize::new(12, 0);
 ///
 /// # What is journaled when
 ///
-/// Model calls and tool calls are made beside the run, in its worker. A journaled wait says which attempts came
-/// to an end, and with what: the journal holds results and the worker's time, and nothing of the requests. A
-/// failed attempt is a value in the journal like any other; the delay behind it is kept by the wait, or is a
-/// durable sleep where it is long. A write's start is journaled before the write is made.
+/// Model calls and tool calls are made beside the run, in its worker. A journaled wait records which attempts ended,
+/// and with which results: the journal contains results and the worker's time, and nothing of the requests. A failed
+/// attempt is a value in the journal like any other; the delay after it is kept by the wait, or is a durable sleep if
+/// it is long. A write's start is journaled before the write is made.
 ///
-/// What the run emits is written as one value: before a model call, and before anything else that takes longer
-/// than a moment.
+/// What the run emits is written as one value: before a model call, and before anything else that takes longer than a
+/// moment.
 ///
 /// # What a replay does
 ///
-/// The workflow starts anew and is answered from the journal. What was in flight is joined where this worker
-/// still has it. Elsewhere a model call, a read and an idempotent call are made again under the same idempotency
+/// The workflow starts anew and gets its answers from the journal. Attempts in flight are joined if this worker
+/// still has them. Elsewhere a model call, a read and an idempotent call are repeated under the same idempotency
 /// key; a write fails with [`OutcomeUnknown`](FailureKind::OutcomeUnknown) and is not called.
 ///
 /// # The clock
 ///
-/// [`now`](DurableContext::now) is the time that the worker, or whoever took a signal in, put into the newest
-/// journaled value; before the first it is the run's start.
+/// [`now`](DurableContext::now) is the time in the newest journaled value, which the worker or the receiver of a signal
+/// put there; before the first value it is the run's start.
 ///
 /// Operations are made one after another: a second one waits until the first is done. A wait that is dropped
 /// before its end leaves a step in the journal that a replay would have to drop at the same place.
 ///
 /// # Segments
 ///
-/// A run whose journal is large continues as new in another invocation, a segment with a journal of its own, from
-/// what [`continue_as_new`](DurableContext::continue_as_new) was handed. The workflow's `run` waits for it.
+/// A run whose journal is large continues as new in another invocation, a segment with its own journal, from
+/// the state that [`continue_as_new`](DurableContext::continue_as_new) got. The workflow's `run` waits for it.
 pub struct RestateDurableContext<'a> {
     pub(crate) segment: Segment<'a>,
     names: &'a ServiceNames,
     waits: AsyncMutex<Waits<'a>>,
     pace: Mutex<Pace>,
-    /// The worker that began the segment has hooks.
+    /// Whether the worker that began the segment has hooks.
     has_hooks: bool,
-    /// It is not the run's first segment.
+    /// Whether it is not the run's first segment.
     has_continued: bool,
-    /// What came of the run's first step, until the run asks for it.
+    /// The result of the run's first step, until the run asks for it.
     begun: Mutex<Option<Result<Outcome, StepFailure>>>,
-    /// What the segment began with.
+    /// The patches that the segment began with.
     patches: Vec<String>,
-    /// The deployment that goes on with the run, in its first segment.
+    /// The deployment that continues the run, in its first segment.
     pub(crate) deployment: Option<String>,
 }
 
-/// What a segment's door is made of.
+/// The parts of a segment's door.
 pub(crate) struct Opening<'a> {
     pub(crate) ctx: &'a ContextInternal,
     pub(crate) worker: &'a WorkerContext,
@@ -102,24 +101,24 @@ pub(crate) struct Opening<'a> {
     pub(crate) agent: Arc<str>,
     /// The step by which a new run begins.
     pub(crate) first: Option<Step>,
-    /// Whose a new run is.
+    /// The tags of a new run.
     pub(crate) tags: RunTags,
-    /// How long one journaled wait takes at most, in a journal that begins here.
+    /// The longest duration of one journaled wait, in a journal that begins here.
     pub(crate) pulse: Duration,
-    /// How large a journal may get.
+    /// The largest size of a journal.
     pub(crate) most: SegmentSize,
-    /// The invocation is attempted again.
+    /// Whether the invocation is retried.
     pub(crate) is_again: bool,
     /// The patches that this build declares for the run's workflow.
     pub(crate) patches: Vec<String>,
-    /// What this deployment is called.
+    /// The name of this deployment.
     pub(crate) deployment: Option<String>,
 }
 
 impl<'a> RestateDurableContext<'a> {
-    /// A door for the invocation that this context belongs to: that of a new run, or of one that goes on from
-    /// what an earlier segment handed over. Its first entries in the journal are a question of the state, then the
-    /// segment's start, with what comes of the first step of a new run.
+    /// Opens the door for the invocation that this context belongs to: that of a new run, or of one that continues from
+    /// the state that an earlier segment handed over. Its first entries in the journal are a request for the state,
+    /// then the segment's start, with the result of the first step of a new run.
     pub(crate) async fn open(
         opening: Opening<'a>,
         carried: Option<(LedgerWriter, Mailbox)>,
@@ -195,12 +194,12 @@ impl<'a> RestateDurableContext<'a> {
             .await;
         let record = self.segment.ledger().take_record(&steps.meter);
         match record {
-            // Whoever learns that the run is over can read its end. A run that Restate cancels meanwhile is over
-            // all the same.
+            // Every client that learns that the run is over can read its end. A run that Restate cancels meanwhile is
+            // over all the same.
             Some((record, page)) => drop(record.append_all(steps.ctx, page).await),
             None => self.segment.flush(),
         }
-        // An inbox that got nothing has nothing to forget, and a call is an invocation of its own.
+        // An inbox that got nothing has nothing to forget, and a call would be a separate invocation.
         let is_known = waits.mailbox.count() > 0 || waits.cancellation.error().is_some();
         if is_known || self.has_continued {
             let run_id = steps.run_id.as_str();
@@ -209,7 +208,7 @@ impl<'a> RestateDurableContext<'a> {
         }
     }
 
-    /// The segment began with what the run's first step comes to.
+    /// Records that the run's first step ended: the segment began with its result.
     fn first_has_ended(&self, handle: Handle) {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(result) = begun.take() {
@@ -224,7 +223,7 @@ impl<'a> RestateDurableContext<'a> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a run stays that is too large to be carried over.
+    /// Keeps a run whose state is too large to be carried over: returns `false`, or an error if its journal is full.
     fn too_large(&self, bytes: usize) -> Result<bool, DurableError> {
         let mut pace = self.pace();
         if !pace.is_full(self.segment.steps.meter.size()) {
@@ -251,7 +250,7 @@ impl Adapter for RestateDurableContext<'_> {
     }
 
     fn notify(&self, step: &Step) -> Vec<RunNotice> {
-        // No worker makes what the server delivers: hooks hear of what came before with what follows.
+        // No worker makes what the server delivers: hooks are notified of what came before together with what follows.
         match step.effect.is_of_door() {
             true => Vec::new(),
             false => self.segment.ledger().take_unobserved(),
@@ -301,7 +300,7 @@ impl Adapter for RestateDurableContext<'_> {
     }
 }
 
-/// That the run is cancelled is known to its flow, which says what that means for whoever waits.
+/// Ignores that the run is cancelled: the flow knows it, and decides what it means for each waiter.
 fn or_cancelled(result: Result<(), DurableError>) -> Result<(), DurableError> {
     match result {
         Err(DurableError::Cancelled { .. }) => Ok(()),

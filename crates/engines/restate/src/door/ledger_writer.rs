@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// How old what was emitted may get before it is written.
+/// The longest time before what was emitted is written.
 const LATE: TimeDelta = TimeDelta::seconds(1);
 
 /// The run's clock, and its ledger with the events that are not written yet.
@@ -26,18 +26,18 @@ const LATE: TimeDelta = TimeDelta::seconds(1);
 pub(crate) struct LedgerWriter {
     pub(crate) clock: RunClock,
     ledger: RunLedger,
-    /// The status was not written yet as it is.
+    /// Whether the current status was not written yet.
     #[serde(skip)]
     is_new: bool,
     #[serde(skip)]
     record: Option<Record>,
-    /// The status that this segment's pages say the changes to.
+    /// The status that this segment's pages state the changes to.
     #[serde(skip)]
     base: Option<Base>,
 }
 
 impl LedgerWriter {
-    /// That of a run that begins, with what was drawn for its ids.
+    /// Returns the writer of a run that begins, with the seed of its ids.
     pub(crate) fn new(status: RunStatus, seed: Option<Uuid>) -> Self {
         Self {
             clock: RunClock::new(status.started_at, 0).with_seed(seed),
@@ -48,7 +48,7 @@ impl LedgerWriter {
         }
     }
 
-    /// Writes on behalf of a later segment, into the record.
+    /// Makes a later segment write into the record.
     pub(crate) fn on(self, record: Record) -> Self {
         Self {
             record: Some(record),
@@ -65,39 +65,39 @@ impl LedgerWriter {
         self.ledger.status()
     }
 
-    /// Notes that no worker has the run's agent, for this reason.
+    /// Records that no worker has the run's agent, for this reason.
     pub(crate) fn block(&mut self, why: String) {
         self.is_new |= self.ledger.block(why, self.clock.now());
     }
 
-    /// Notes that a step fails and is tried again.
+    /// Records that a step fails and is retried.
     pub(crate) fn step_failing(&mut self, step: StepId, blocked: Blocked) {
         self.ledger.step_failing(step, blocked);
         self.is_new = true;
     }
 
-    /// Notes that a step came to its end or was given up.
+    /// Records that a step ended or was given up.
     pub(crate) fn step_over(&mut self, step: StepId) {
         self.is_new |= self.ledger.step_over(step);
     }
 
-    /// The events that the hooks have not been notified of. A live attempt notifies them, so a replay takes them
-    /// and notifies nobody.
+    /// Takes the events that the hooks have not been notified of. A live attempt notifies them, so a replay takes the
+    /// events without notifying them.
     pub(crate) fn take_unobserved(&mut self) -> Vec<RunNotice> {
         self.ledger.unobserved_mut().take()
     }
 
-    /// The workflow is over.
+    /// Records that the workflow is over.
     pub(crate) fn end(&mut self, output: &RunOutput) {
         self.is_new |= self.ledger.end(output);
     }
 
-    /// Whether there is anything to write.
+    /// Returns whether there is anything to write.
     pub(crate) fn has_news(&self) -> bool {
         self.is_new || !self.ledger.events().is_empty()
     }
 
-    /// Whether some of it has waited for too long.
+    /// Returns whether some of it has waited for too long.
     pub(crate) fn is_late(&self) -> bool {
         let oldest = self.ledger.events().first();
         oldest.is_some_and(|oldest| self.clock.now() - oldest.at >= LATE)
@@ -121,7 +121,7 @@ impl LedgerWriter {
         }
     }
 
-    /// What is new and where it is written, for those who wait until it is.
+    /// Takes what is new and where to write it, for callers that wait until it is written.
     pub(crate) fn take_record(&mut self, meter: &Meter) -> Option<(Record, Page)> {
         let record = self.record.clone()?;
         meter.count(CALL);

@@ -1,4 +1,4 @@
-//! Taking a run's signals, in the order in which the inbox numbered them.
+//! A run's signals, in the order in which the inbox numbered them.
 
 use std::collections::VecDeque;
 
@@ -17,17 +17,17 @@ use crate::{
 
 /// The receiving end of the inbox.
 ///
-/// The n-th signal is the signal `signal-n` to the run's invocation, whatever its name, and they are taken one after the
-/// other: so none is lost that came before anyone waited, none is taken twice, and a replay takes the same. What was taken
-/// and is not of a name that is asked for stays here.
+/// The n-th signal is the signal `signal-n` to the run's invocation, whatever its name, and they are received one after
+/// the other: so no signal is lost that arrived before a wait for it, none is taken twice, and a replay takes the same.
+/// A signal that was received while another name was asked for stays here.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Mailbox {
     taken: VecDeque<Signal>,
     count: u64,
     /// The next signal.
     ///
-    /// Looking at it asks the server nothing. By the end of a step it is known whether the signal came before
-    /// that end, in every replay too, since the journal holds both in their order.
+    /// Looking at it sends no request to the server. By the end of a step it is known whether the signal came before
+    /// that end, in every replay too, since the journal has both in their order.
     #[serde(skip)]
     coming: Option<Awaited>,
 }
@@ -40,18 +40,18 @@ impl Mailbox {
         self.taken.remove(place)
     }
 
-    /// Whether a signal of one of these names is here.
+    /// Returns whether a signal of one of these names is here.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         let mut taken = self.taken.iter();
         taken.any(|signal| names.contains(&signal.name.as_str()))
     }
 
-    /// How many signals were taken.
+    /// Returns how many signals were received.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// What is awaited for the next signal.
+    /// Returns what to await for the next signal.
     pub(crate) fn coming(&mut self, ctx: &ContextInternal) -> Awaited {
         let key = signal_key(self.count + 1);
         *self
@@ -59,7 +59,7 @@ impl Mailbox {
             .get_or_insert_with(|| Awaited::of(&ctx.signal::<Weighed<messages::Signal>>(&key)))
     }
 
-    /// Takes in the next signal, which is here. Returns when it was taken in by the inbox.
+    /// Receives the next signal, which has arrived. Returns when the inbox accepted it.
     pub(crate) async fn receive(
         &mut self,
         ctx: &ContextInternal,

@@ -1,4 +1,4 @@
-//! What a run has to do with other runs of its services.
+//! Messages from a run to other runs of its services.
 
 use neuron_types::{ChildRequest, DurableError, Effect, Outcome, RunSignal};
 use restate_sdk::{context::RequestTarget, serde::Json};
@@ -9,8 +9,8 @@ use crate::{
 };
 
 impl Segment<'_> {
-    /// Sends what another run is to do, as it stands in the journal: the server delivers it once, whatever becomes of this
-    /// run. So it is not known here whether there is such a run.
+    /// Sends a request for another run, which is written to the journal: the server delivers it once, whatever happens
+    /// to this run. So it is not known here whether the other run exists.
     pub(crate) fn send_to_other(&self, effect: &Effect) -> Result<Outcome, DurableError> {
         let steps = &self.steps;
         let service = steps.names.agent();

@@ -1,4 +1,4 @@
-//! The record of a run, from where it is called.
+//! Calls of a run's record.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use restate_sdk::{
 
 use crate::wire::{messages::EventsAfter, pages::Page, service_names::ServiceNames};
 
-/// How much longer than its run a record is kept: the server looks for runs to forget every hour.
+/// How much longer a record is kept than its run: the server looks for runs to forget every hour.
 const LONGER: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// The record of one run, from where it is called.
+/// The record of one run, for its callers.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     name: String,
@@ -32,7 +32,7 @@ impl Record {
         RequestTarget::object(&*self.name, &*self.run_id, handler)
     }
 
-    /// Has a page added some time soon.
+    /// Sends a page to be added some time soon.
     pub(crate) fn append(&self, ctx: &ContextInternal, page: Page) {
         drop(
             ctx.request::<_, ()>(self.target("append"), Json(page))
@@ -40,7 +40,7 @@ impl Record {
         );
     }
 
-    /// Has a page added, and waits until it is, and all that was sent before.
+    /// Sends a page to be added, and waits until it is, and all that was sent before.
     pub(crate) async fn append_all(
         &self,
         ctx: &ContextInternal,
@@ -50,13 +50,13 @@ impl Record {
         request.call().await
     }
 
-    /// Begins the record of a run that started then. Of an earlier run of the same id nothing is kept.
+    /// Begins the record of a run that started at this time. The record of an earlier run of the same id is dropped.
     pub(crate) fn begin(&self, ctx: &ContextInternal, started_at: DateTime<Utc>) {
         let begin = ctx.request::<_, ()>(self.target("begin"), Json(started_at));
         drop(begin.send());
     }
 
-    /// Keeps what the next segment starts from, in the place of what this one started from.
+    /// Stores the state that the next segment starts from, in place of the state that this one started from.
     pub(crate) async fn carry(
         &self,
         ctx: &ContextInternal,
@@ -71,7 +71,7 @@ impl Record {
         request.call().await
     }
 
-    /// The status, unless nothing was added yet.
+    /// Returns the status, unless nothing was added yet.
     pub(crate) async fn status(
         &self,
         ctx: &ContextInternal,
@@ -80,7 +80,7 @@ impl Record {
         Ok(request.call().await?.into_inner())
     }
 
-    /// A page of the events behind this number.
+    /// Returns a page of the events behind this number.
     pub(crate) async fn events(
         &self,
         ctx: &ContextInternal,
@@ -91,8 +91,8 @@ impl Record {
         Ok(request.call().await?.into_inner())
     }
 
-    /// Forgets what no segment needs any more at once, and everything some time after the run, which started then, was kept for
-    /// so long.
+    /// Forgets at once what no segment needs any more, and everything else some time after Restate has forgotten the
+    /// run, which started at this time.
     pub(crate) fn end(
         &self,
         ctx: &ContextInternal,

@@ -1,4 +1,4 @@
-//! What the door and its waits have in common.
+//! The state that the door and its waits share.
 
 use std::{
     collections::BTreeMap,
@@ -19,19 +19,19 @@ use crate::{
     wire::entries::Observation,
 };
 
-/// A segment under way: its steps, its attempts in this worker, what is in flight and what it shows.
+/// A segment in progress: its steps, its attempts in this worker, what is in flight and what it shows.
 pub(crate) struct Segment<'a> {
     pub(crate) steps: Steps<'a>,
     /// Its attempts in this worker.
     pub(crate) attempts: Joined,
-    /// The longest that one journaled wait takes.
+    /// The longest duration of one journaled wait.
     pub(crate) pulse: Duration,
-    /// What every replay makes the same of: it changes with what the loop asks for and with what the journal says, and with
+    /// The state that is the same in every replay: it only depends on the loop's requests and on the journal, and on
     /// nothing that a live attempt finds out.
     pub(crate) flow: Mutex<Flow>,
-    /// Writes whose starts this invocation has journaled, and that are not begun.
+    /// Writes whose starts this invocation has journaled, and that have not begun.
     permits: Mutex<BTreeMap<Handle, Active>>,
-    /// The invocation is attempted again, and nothing was waited for in this attempt.
+    /// Whether the invocation is retried, and this attempt has not waited yet.
     pub(crate) is_again: AtomicBool,
     ledger: Mutex<LedgerWriter>,
 }
@@ -72,7 +72,7 @@ impl<'a> Segment<'a> {
         self.ledger().write(self.steps.ctx, &self.steps.meter);
     }
 
-    /// What this attempt has a worker do.
+    /// Returns the work of a worker for this attempt.
     pub(crate) fn work(&self, attempt: &Attempt<'_>) -> Work {
         Work {
             run_id: self.steps.run_id.clone(),
@@ -96,7 +96,7 @@ impl<'a> Segment<'a> {
         });
     }
 
-    /// Takes in what a wait found, as the journal has it.
+    /// Records what a wait found, as the journal has it.
     pub(crate) fn observed(&self, place: u64, observation: Observation) {
         let Observation { at, ends, lost, .. } = observation;
         for end in &ends {

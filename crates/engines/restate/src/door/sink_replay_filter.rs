@@ -1,4 +1,4 @@
-//! Emits to a sink what happens in a run, and nothing of what the journal says had happened before.
+//! Emits the events of a run to a sink, without those that happened before according to the journal.
 
 use std::{
     future::{Future, poll_fn},
@@ -13,9 +13,9 @@ use neuron_types::RecordedEvent;
 
 /// The worker's sink, as one invocation emits to it.
 ///
-/// While the journal answers, the invocation repeats what one before it did, and what came before an answer was
-/// emitted then. So events wait until it is known which it is: the next answer of the journal drops them, and the
-/// first thing that it does not answer emits them.
+/// While the journal answers, the invocation repeats an earlier one, which emitted what came before each answer. So
+/// events wait until it is known which case applies: the next answer of the journal drops them, and the first operation
+/// that the journal does not answer emits them.
 pub(crate) struct SinkReplayFilter {
     sink: Arc<dyn EventSink>,
     state: Mutex<State>,
@@ -35,7 +35,7 @@ impl SinkReplayFilter {
         }
     }
 
-    /// Something happened in the run.
+    /// Takes an event of the run.
     pub(crate) fn event(&self, event: RecordedEvent) {
         let mut state = self.state();
         if state.live {
@@ -46,14 +46,14 @@ impl SinkReplayFilter {
         }
     }
 
-    /// An attempt failed and another follows.
+    /// Takes the notice of an attempt that failed and is followed by another.
     pub(crate) fn retry(&self, notice: &RetryNotice) {
         if self.state().live {
             self.sink.retry(notice);
         }
     }
 
-    /// The journal does not know what comes now.
+    /// Records that the journal does not have what comes now.
     pub(crate) fn begin(&self) {
         let waiting = {
             let mut state = self.state();
@@ -63,7 +63,7 @@ impl SinkReplayFilter {
         waiting.iter().for_each(|event| self.sink.event(event));
     }
 
-    /// Awaits an operation that the journal may know the answer of. What it knows is there at once.
+    /// Awaits an operation whose answer may be in the journal. An answer of the journal is ready at once.
     pub(crate) async fn watch<F: Future>(&self, operation: F) -> F::Output {
         let mut operation = pin!(operation);
         match poll_fn(|cx| Poll::Ready(operation.as_mut().poll(cx))).await {

@@ -1,4 +1,4 @@
-//! Steps of the workflow's own, which the journal holds with their values.
+//! Steps of the workflow itself, which the journal has with their values.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// What makes the steps of one segment.
+/// Makes the steps of one segment.
 pub(crate) struct Steps<'a> {
     pub(crate) ctx: &'a ContextInternal,
     pub(crate) worker: &'a WorkerContext,
@@ -37,7 +37,7 @@ pub(crate) struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// The time and the worker's settings, and what comes of the first step of a new run, as a journaled step.
+    /// Returns the time and the worker's settings, and the result of the first step of a new run, as a journaled step.
     pub(crate) async fn start(
         &self,
         cancellation: &mut Cancellation<'_>,
@@ -81,8 +81,8 @@ impl Steps<'_> {
         executor.is_ok_and(|executor| executor.is_watched())
     }
 
-    /// Notifies those who watch of what happened, which is the run's last. What they say to that does not count any more.
-    /// As a journaled step, where that is wanted, so that no replay notifies them again.
+    /// Notifies the hooks of the run's last events. Their answers do not count any more. This is a journaled step, if
+    /// that is wanted, so that no replay notifies them again.
     pub(crate) async fn notify(
         &self,
         cancellation: &mut Cancellation<'_>,
@@ -98,7 +98,7 @@ impl Steps<'_> {
         if is_step {
             drop(self.run(cancellation, "end", notify).await);
         } else {
-            // The journal knows nothing of what comes now. A step would find that out.
+            // The journal has nothing from here on. A step would find that out.
             self.sink.begin();
             notify().await;
         }
@@ -106,7 +106,7 @@ impl Steps<'_> {
 
     /// Makes a step, unless the journal has it.
     ///
-    /// Steps always succeed, with failures as values: what Restate would retry is the engine's own trouble.
+    /// Steps always succeed, with failures as values: what Restate would retry is a failure of the engine itself.
     pub(crate) async fn run<T, F>(
         &self,
         cancellation: &mut Cancellation<'_>,

@@ -27,38 +27,37 @@ use crate::{
     },
 };
 
-/// How long a step may take before what was emitted is written beside it: the steps of a turn that take less are
-/// written together.
+/// How long a step may take before what was emitted is written beside it: shorter steps of a turn are written together.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// What a segment waits with. Operations are made one after another: the SDK wants one at a time.
+/// The state with which a segment waits. Operations are made one after another: the SDK wants one at a time.
 ///
 /// # The one wait
 ///
-/// The SDK cannot wait for a step and for anything else at the same time. So effects are no steps: they are
-/// attempts in this worker's registry. A journaled step, the wait, starts those that are due, and comes to its
-/// end when one of them ends, when the mailbox or a timer has news, when the run is cancelled, or when it has
-/// taken so long that Restate would take the run for idle. What ended is its value. Where no attempt is under
-/// way, signals and timers are awaited without a step, so that Restate can suspend the run.
+/// The SDK cannot wait for a step and for anything else at the same time. So effects are not steps: they are
+/// attempts in this worker's registry. A journaled step, the wait, starts those that are due. It ends when one of them
+/// ends, when the mailbox or a timer has news, when the run is cancelled, or when it has
+/// taken so long that Restate would consider the run idle. Its value is what ended. If no attempt is in
+/// flight, signals and timers are awaited without a step, so that Restate can suspend the run.
 ///
-/// This is the one place that awaits the context inside `run`. It creates no journal entry: signals have none, and timers
-/// are created before the step, and what has arrived by the end of the step is known at the end of the step in
-/// every replay too, since the journal holds both in their order. When the server asks an invocation to suspend,
-/// an invocation that awaits something gives up its steps; so a wait ends before that. Should the server ask
-/// earlier, the SDK finds the step among what is awaited, and ends the invocation's attempt. Restate makes
-/// another, and it joins the attempts in the registry.
+/// This is the one place that awaits the context inside `run`. It creates no journal entry: signals have none, and
+/// timers are created before the step. What has arrived by the end of the step is known at the end of the step in every
+/// replay too, since the journal has both in their order. When the server asks an invocation to suspend, an invocation
+/// that awaits something gives up its steps; so a wait ends before that. If the server asks earlier, the SDK finds the
+/// step among what is awaited, and ends the invocation's attempt. Restate makes another attempt, which joins the
+/// attempts in the registry.
 pub(crate) struct Waits<'a> {
     pub(crate) cancellation: Cancellation<'a>,
     pub(crate) mailbox: Mailbox,
     /// Deadlines.
     timers: BTreeMap<Handle, (Timer, Durable<'a, ()>)>,
-    /// What is slept for until the next attempt is due.
+    /// The sleep until the next attempt is due.
     delay: Option<(DateTime<Utc>, Durable<'a, ()>)>,
-    /// Something that is done: who races with it does not wait.
+    /// A handle that is done: a race with it does not wait.
     done: Awaited,
-    /// The newest wait came to its end without news.
+    /// Whether the newest wait ended without news.
     is_quiet: bool,
-    /// The place of what becomes known now: what does so together has one.
+    /// The place of what becomes known now: everything that becomes known together has one place.
     place: u64,
 }
 
@@ -70,7 +69,7 @@ impl<'a> Waits<'a> {
         mut mailbox: Mailbox,
     ) -> Self {
         steps.meter.count(ASK);
-        // Any question that is answered at once would do.
+        // Any request that is answered at once would do.
         let done = Awaited::next(steps.ctx);
         drop(steps.ctx.get::<bool>(CONTINUED));
         mailbox.coming(steps.ctx);
@@ -85,16 +84,16 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// The segment's first step is journaled: what has arrived before is known from now on.
+    /// Records that the segment's first step is journaled: what has arrived before is known from now on.
     pub(crate) async fn settle(&mut self, steps: &Steps<'a>) -> Result<(), DurableError> {
         match self.look_for_cancellation(steps).await {
-            // The first operation says so.
+            // The first operation returns that error.
             Err(DurableError::Cancelled { .. }) => Ok(()),
             other => other,
         }
     }
 
-    /// Whether the run is cancelled becomes known together with what became known last.
+    /// Records whether the run is cancelled, at the same place as what became known last.
     pub(crate) fn tell_cancelled(&self, segment: &Segment<'a>) {
         if let Some(DurableError::Cancelled { reason }) = self.cancellation.error() {
             let now = segment.ledger().clock.now();
@@ -103,7 +102,7 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Takes in signals that are here already, until there is one of these names or no other.
+    /// Receives signals that have already arrived, until one has one of these names or no other is left.
     pub(crate) async fn look_for_signal(
         &mut self,
         segment: &Segment<'a>,
@@ -120,11 +119,11 @@ impl<'a> Waits<'a> {
         Ok(())
     }
 
-    /// Waits until something has happened, or for a while where attempts are under way.
+    /// Waits until something has happened, or for a while if attempts are in flight.
     ///
     /// # Errors
     ///
-    /// [`DurableError::Cancelled`] when it is noticed, or what keeps the engine from journaling.
+    /// [`DurableError::Cancelled`] when it is noticed, or the error that keeps the engine from journaling.
     pub(crate) async fn observe(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         self.place += 1;
         if self.send_to_others(segment)? {
@@ -146,8 +145,8 @@ impl<'a> Waits<'a> {
         Ok(())
     }
 
-    /// Sends what others are to do: runs that are to be started, and signals. The server has it with the journal, and delivers
-    /// it. Returns whether there was any.
+    /// Sends messages for other runs: runs that are to be started, and signals. The server has them with the journal,
+    /// and delivers them. Returns whether there were any.
     fn send_to_others(&self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         let sent: Vec<(Handle, Arc<Step>)> = {
             let flow = segment.flow();
@@ -205,7 +204,7 @@ impl<'a> Waits<'a> {
             .await?;
         let WritesStarted { at, numbers } = segment.steps.meter.read(started);
         segment.ledger().clock.advance(at);
-        // Those that a stopping worker did not start are another worker's to start.
+        // Writes that a stopping worker did not start are left to another worker.
         let handles: Vec<_> = numbers.into_iter().map(Handle::new).collect();
         let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
         let made = made
@@ -219,7 +218,7 @@ impl<'a> Waits<'a> {
         Ok(())
     }
 
-    /// Creates what is awaited: the next signal, and timers.
+    /// Creates what is to be awaited: the next signal, and timers.
     fn prepare(&mut self, segment: &Segment<'a>) {
         let Steps { ctx, meter, .. } = &segment.steps;
         self.mailbox.coming(ctx);
@@ -248,7 +247,7 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// What is awaited beside attempts.
+    /// Returns what is awaited beside attempts.
     fn handles(&mut self, segment: &Segment<'a>) -> Vec<Awaited> {
         let coming = self.mailbox.coming(segment.steps.ctx);
         let timers = self.timers.values().map(|(_, timer)| &**timer);
@@ -262,7 +261,7 @@ impl<'a> Waits<'a> {
             .collect()
     }
 
-    /// Waits with attempts under way, as a journaled step. Returns whether any ended.
+    /// Waits with attempts in flight, as a journaled step. Returns whether any ended.
     async fn step(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         let mut handles = self.handles(segment);
         handles.push(Awaited::next(segment.steps.ctx));
@@ -287,7 +286,7 @@ impl<'a> Waits<'a> {
         Ok(news)
     }
 
-    /// Waits with no attempt under way. Restate may suspend the run meanwhile.
+    /// Waits with no attempt in flight. Restate may suspend the run meanwhile.
     async fn park(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         let handles = self.handles(segment);
         let first = Awaited::first(segment.steps.ctx, &handles);
@@ -297,7 +296,7 @@ impl<'a> Waits<'a> {
             .map_err(|error| self.cancellation.engine_error(&error))
     }
 
-    /// Takes up what signals and timers say by now. Returns whether they say anything.
+    /// Takes what signals and timers have by now. Returns whether there is anything.
     async fn look(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         self.look_for_cancellation(&segment.steps).await?;
         let mut news = false;
@@ -309,7 +308,7 @@ impl<'a> Waits<'a> {
             if self.is_done(&segment.steps, sleep).await? {
                 let Timer { handle, due, .. } = timer;
                 self.timers.remove(&handle);
-                // Whoever waited for a time must find that it is over.
+                // A caller that waited for a time must find that it is over.
                 segment.ledger().clock.advance(due);
                 let over = [Fact::Due { handle }];
                 drop(segment.flow().take_at(self.place, due, over));
@@ -341,7 +340,7 @@ impl<'a> Waits<'a> {
         Ok(())
     }
 
-    /// Whether this is done, as far as the journal says by now. Waits for nothing.
+    /// Returns whether this is done, according to the journal so far. It does not wait.
     async fn is_done(&mut self, steps: &Steps<'a>, handle: Awaited) -> Result<bool, DurableError> {
         let first = Awaited::first(steps.ctx, &[handle, self.done]).await;
         match first {
@@ -350,7 +349,7 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Takes in the next signal, which is here.
+    /// Receives the next signal, which has arrived.
     async fn receive(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         let Steps { ctx, meter, .. } = &segment.steps;
         match self.mailbox.receive(ctx, meter).await {
@@ -378,7 +377,7 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Awaited>, patience: Duration)
         };
     }
     loop {
-        // Listens before it looks, so that no end is missed in between.
+        // Listens before the check, so that no end is missed in between.
         let mut news = std::pin::pin!(segment.attempts.news());
         news.as_mut().enable();
         let Begun {
@@ -405,8 +404,8 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Awaited>, patience: Duration)
     }
 }
 
-/// The attempts that were under way when this attempt at the invocation began, and that this worker does not have. A write is
-/// made once: what becomes of it is said elsewhere.
+/// Returns the attempts that were in flight when this attempt at the invocation began, and that this worker does not
+/// have. Writes are left out: a write is made once, and `begin` records a lost one.
 fn lost(segment: &Segment<'_>) -> Vec<u64> {
     if !segment.is_again.swap(false, Ordering::Relaxed) {
         return Vec::new();
@@ -422,13 +421,13 @@ fn lost(segment: &Segment<'_>) -> Vec<u64> {
         .collect()
 }
 
-/// What was found when attempts were started.
+/// The result of starting attempts.
 struct Begun {
-    /// Those that have ended.
+    /// The attempts that have ended.
     ends: Vec<AttemptEnd>,
-    /// When the next is due.
+    /// When the next attempt is due.
     due: Option<DateTime<Utc>>,
-    /// A write is due, and its start has to be journaled first.
+    /// Whether a write is due whose start has to be journaled first.
     is_to_be_journaled: bool,
 }
 
@@ -453,18 +452,18 @@ fn begin(segment: &Segment<'_>) -> Begun {
         }
         if !attempt.step.is_write() {
             wanted.insert(key, step);
-            // A stopping worker starts none: it is another worker's.
+            // A stopping worker starts no attempt: it is left to another worker.
             starts.extend(drain.begin().map(|active| (segment.work(&attempt), active)));
             continue;
         }
         let refused = match permits.remove(&handle) {
-            // It waits for its start to be journaled, after an attempt that was none.
+            // The write waits until its start is journaled, after an attempt that did not count.
             None if !attempt.is_made => {
                 is_to_be_journaled |= attempt.life.due().is_some() && drain.begin().is_some();
                 continue;
             }
             None => lost_write(),
-            // It is made where that is known to be the first time.
+            // A write is only made if this is known to be the first time.
             Some(_) if attempt.is_left => given_up(),
             Some(active) => {
                 wanted.insert(key, step);
@@ -498,7 +497,7 @@ fn begin(segment: &Segment<'_>) -> Begun {
     }
 }
 
-/// Whether an attempt is under way, or starts before a journaled wait would be over.
+/// Returns whether an attempt is in flight, or starts before a journaled wait would be over.
 fn is_acting(segment: &Segment<'_>) -> bool {
     let now = segment.ledger().clock.now();
     let within = TimeDelta::from_std(segment.pulse).unwrap_or(TimeDelta::MAX);

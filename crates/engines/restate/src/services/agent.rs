@@ -38,7 +38,7 @@ use crate::{
     },
 };
 
-/// How often it is looked whether a run has begun that another one sends something, and how far apart: for an hour or so.
+/// How often a run that another run sends something is checked for having begun, over an hour or so.
 const LOOKS: u32 = 72;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -188,8 +188,8 @@ impl Agent {
         }
     }
 
-    /// Waits until the run of this key has begun, as one that was started just now is about to. A run that does not begin
-    /// meanwhile is none.
+    /// Waits until the run of this key has begun, because one that was started just now may be about to. If the run
+    /// does not begin in time, it counts as one that does not exist.
     async fn wait_until_begun(&self, ctx: &ContextInternal) -> Result<(), TerminalError> {
         let mut pause = SHORTEST_PAUSE;
         for _ in 0..LOOKS {
@@ -243,8 +243,8 @@ impl Agent {
         self.pass_on(ctx, run_id, put).await
     }
 
-    /// Says whose a decision is, as far as this worker can tell; `None` where it cannot, so that another one judges it, as a
-    /// step of the run. It is journaled: the worker's approvers may be others when the handler is tried again.
+    /// Verifies a decision, as far as this worker can; returns `None` if it cannot, so that another worker does, as a
+    /// step of the run. The result is journaled: the worker's approvers may be different when the handler is retried.
     async fn judge(
         &self,
         ctx: &ContextInternal,
@@ -317,7 +317,7 @@ impl Agent {
         Ok(status)
     }
 
-    /// A page of them: the first behind this number.
+    /// Returns a page of events: the first behind this number.
     async fn events(
         &self,
         ctx: &ContextInternal,
@@ -329,7 +329,7 @@ impl Agent {
             return Err(unknown(run_id));
         }
         let own = keys.events(ctx, after).await?;
-        // Where the record has more, the workflow's own are complete.
+        // If the record has more, the workflow's own events are complete.
         if own.is_empty() && keys.has(CONTINUED) {
             return Record::new(&self.names, run_id).events(ctx, after).await;
         }
@@ -350,7 +350,7 @@ impl Agent {
     }
 }
 
-/// The run of this key.
+/// Returns the run of this key.
 async fn addressee(ctx: &ContextInternal, status: &RunStatus) -> Result<Addressee, TerminalError> {
     let at = ctx.get::<String>(AT).await?;
     let at = at.ok_or_else(|| unknown(status.run_id.as_str()))?;
@@ -379,7 +379,7 @@ pub(crate) fn definition(segments: Segments) -> Result<ServiceDefinition, Settin
     let run = HandlerOptions::new()
         .inactivity_timeout(settings.inactivity)
         .abort_timeout(settings.abort)
-        // The results of its steps are nowhere else.
+        // The results of the run's steps are nowhere else.
         .journal_retention(settings.retention)
         .workflow_retention(settings.retention);
     let mut options = ServiceOptions::new()

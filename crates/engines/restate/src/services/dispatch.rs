@@ -1,8 +1,8 @@
 //! From a request of the server to a handler.
 //!
 //! The SDK's macros write this code too. They fix a service's name when it is compiled, and lend handlers a
-//! context whose steps must outlive it. Here the prefix is a setting, and the door is lent its requests for
-//! one call only; so handlers get the context that the macros start from.
+//! context whose steps must outlive it. Here the prefix is a setting, and the door only borrows its requests for
+//! one call; so handlers get the context that the macros start from.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -20,17 +20,17 @@ use crate::wire::settings_error::SettingsError;
 
 /// The handlers of a service.
 pub(crate) trait Handlers: Send + Sync + 'static {
-    /// What kind of service it is.
+    /// The kind of service.
     const KIND: ServiceType;
 
-    /// Its handlers, as the server is told about them.
+    /// Returns its handlers, as they are announced to the server.
     fn manifest() -> Vec<Handler>;
 
-    /// Answers a request with [`answer`]; `false` if there is no such handler.
+    /// Answers a request with [`answer`]; returns `false` if there is no such handler.
     fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool>;
 }
 
-/// Reads the input, has it handled, and writes the result.
+/// Reads the input, calls the handler, and writes the result.
 pub(crate) async fn answer<'a, I, O, F>(
     ctx: &'a ContextInternal,
     handler: impl FnOnce(I, InputMetadata) -> F,
@@ -65,7 +65,7 @@ impl<S: Handlers> Service for Dispatcher<S> {
     }
 }
 
-/// A service under this name.
+/// Returns the definition of a service under this name.
 pub(crate) fn definition<S: Handlers>(
     name: &str,
     service: S,
@@ -94,7 +94,7 @@ pub(crate) fn definition<S: Handlers>(
     Ok(definition.options(options))
 }
 
-/// Describes a handler that takes JSON and answers JSON. `None` if Restate takes no such name.
+/// Describes a handler that takes JSON and answers JSON. Returns `None` if Restate does not accept the name.
 pub(crate) fn json_handler(
     name: &str,
     kind: Option<HandlerType>,

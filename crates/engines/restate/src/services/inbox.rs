@@ -1,15 +1,15 @@
 //! The inbox of a run: an object that numbers its signals.
 //!
-//! Handlers that run beside a workflow cannot write its state, and a signal to an invocation of it takes one value. So each
-//! run has an object of its own, whose exclusive handler gives every signal the next number and sends it to the run's
+//! Handlers that run beside a workflow cannot write its state, and a signal to an invocation of it takes one value. So
+//! each run has its own object, whose exclusive handler gives every signal the next number and sends it to the run's
 //! invocation under that number, in one journal: a number that was given is sent, whatever crashes. The same handler
-//! takes one decision a ticket, or as many as the ticket needs.
+//! accepts one decision per ticket, or as many as the ticket needs.
 //!
-//! A run that continues as new goes on in another invocation, which attaches itself here: what the one before has not taken
-//! is sent to it again. So every signal is kept until it is known to be taken.
+//! A run that continues as new moves to another invocation, which attaches itself here: what the one before has not
+//! received is sent to it again. So every signal is kept until it is known to be received.
 //!
-//! A run that has taken signals closes its inbox at its end. One that came in the run's last moment, and that it did
-//! not take, stays here. It does not count for a later run of the same id, which starts at another time.
+//! A run that has received signals closes its inbox at its end. A signal that arrived in the run's last moment, and
+//! that it did not receive, stays here. It does not count for a later run of the same id, which starts at another time.
 
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
@@ -39,10 +39,10 @@ use crate::{
     },
 };
 
-/// The state key of what was numbered.
+/// The state key of the numbers of signals.
 const NUMBERED: &str = "numbered";
 
-/// The state key of how many signals are kept no more.
+/// The state key of how many signals are not kept any more.
 const FORGOTTEN: &str = "forgotten";
 
 /// The signals of a run that have a number.
@@ -150,17 +150,17 @@ async fn attach(ctx: &ContextInternal, request: Attach) -> HandlerResult<()> {
     Ok(())
 }
 
-/// The invocation that the run is in.
+/// Returns the invocation that executes the run.
 async fn attached(ctx: &ContextInternal, to: Addressee) -> Result<String, TerminalError> {
     Ok(ctx.get::<String>(AT).await?.unwrap_or(to.at))
 }
 
-/// The state key of a signal that may not be taken yet.
+/// Returns the state key of a signal that may not be received yet.
 fn kept(seq: u64) -> String {
     format!("kept-{seq}")
 }
 
-/// How many signals of the run that started then have a number. Forgets what another left.
+/// Returns how many signals of the run that started at this time have a number. Forgets what another run left.
 async fn numbered(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<u64, TerminalError> {
     match ctx.get::<Json<Numbered>>(NUMBERED).await? {
         Some(Json(numbered)) if numbered.run == run => Ok(numbered.count),
@@ -173,7 +173,7 @@ async fn numbered(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<u64, Term
 }
 
 pub(crate) fn definition(names: &ServiceNames) -> Result<ServiceDefinition, SettingsError> {
-    // What is kept is not sent along with every call.
+    // The kept signals are not sent along with every call.
     let options = ServiceOptions::new()
         .ingress_private(true)
         .enable_lazy_state(true);

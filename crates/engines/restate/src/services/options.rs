@@ -1,4 +1,4 @@
-//! What the services of a worker have in common, and what Restate is to do with their handlers.
+//! The settings that the services of a worker share, and the options of their handlers.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 const MIB: u64 = 1024 * 1024;
 
-/// How large a journal gets before its run continues as new, where nobody says otherwise.
+/// The default of how large a journal gets before its run continues as new.
 const MOST: SegmentSize = SegmentSize::new(2_000, 8 * MIB);
 
-/// How long a request is known that comes with a key: it is sent again at once, or not at all.
+/// How long a request with an idempotency key is remembered: it is repeated at once, or not at all.
 const KNOWN: Duration = Duration::from_secs(5 * 60);
 
-/// How long the handlers of a moment may be silent.
+/// How long short handlers may be silent.
 const SHORT: Duration = MINUTE;
 
-/// What the services of a worker have in common.
+/// The settings that the services of a worker share.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) inactivity: Duration,
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) retention: Duration,
     /// How large a journal gets before its run continues as new.
     pub(crate) most: SegmentSize,
-    /// What the deployment is called that goes on with the runs that began at it.
+    /// The name of the deployment that continues the runs that began at it.
     pub(crate) deployment: Option<String>,
 }
 
@@ -44,14 +44,14 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How long one journaled wait takes at most: some time less than it takes until the server asks the run to
+    /// Returns the longest duration of one journaled wait: somewhat less than the time until the server asks the run to
     /// suspend.
     pub(crate) fn pulse(&self) -> Duration {
         self.inactivity * 2 / 3
     }
 }
 
-/// How Restate tries again when a worker is lost: soon, every few seconds, and for as long as it takes. Its
+/// Sets how Restate retries when a worker is lost: soon, every few seconds, and for as long as it takes. Restate's
 /// own default pauses an invocation after about an hour.
 pub(crate) fn restarts(options: ServiceOptions) -> ServiceOptions {
     options
@@ -62,17 +62,17 @@ pub(crate) fn restarts(options: ServiceOptions) -> ServiceOptions {
         .retry_policy_pause_on_max_attempts()
 }
 
-/// Handlers that take a moment.
+/// Returns the options of handlers that only take a moment.
 pub(crate) fn short_handler() -> HandlerOptions {
     HandlerOptions::new()
-        // What it did stands in the run's events. Asking for a status leaves nothing behind.
+        // Its effect is in the run's events. A request for a status leaves nothing behind.
         .journal_retention(Duration::ZERO)
         .idempotency_retention(KNOWN)
         .inactivity_timeout(SHORT)
         .abort_timeout(SHORT)
 }
 
-/// Services of such handlers.
+/// Sets the options of services with such handlers.
 pub(crate) fn short(options: ServiceOptions) -> ServiceOptions {
     let options = options.journal_retention(Duration::ZERO);
     restarts(options.inactivity_timeout(SHORT).abort_timeout(SHORT))

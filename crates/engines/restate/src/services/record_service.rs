@@ -1,8 +1,8 @@
 //! The record of a run that has continued as new: an object that keeps what later segments show and hand on.
 //!
-//! A segment runs beside the workflow's `run`, and Restate lets nobody else write a workflow's state. So
-//! later segments have the run's status and events written here, as one-way calls that arrive in order. What
-//! the next segment starts from is kept here too, and in no journal but those of the two.
+//! A segment runs beside the workflow's `run`, and in Restate only `run` itself may write a workflow's state. So
+//! later segments store the run's status and events here, with one-way calls that arrive in order. The state that
+//! the next segment starts from is kept here too, and in no journal except those of the two segments.
 
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// The state key of what the next segment starts from.
+/// The state key of the state that the next segment starts from.
 const CARRIED: &str = "carried";
 
-/// The state key of when the run started.
+/// The state key of the time when the run started.
 const RUN: &str = "run";
 
 struct RecordService;
@@ -122,7 +122,7 @@ impl Handlers for RecordService {
                 }
                 "forget" => {
                     answer(ctx, |Json(started): Json<DateTime<Utc>>, _| async move {
-                        // A later run of the same id may be here by now.
+                        // The record may belong to a later run of the same id by now.
                         if run(ctx).await? == Some(started) {
                             ctx.clear_all();
                         }
@@ -137,7 +137,7 @@ impl Handlers for RecordService {
     }
 }
 
-/// When the run started whose record it is.
+/// Returns when the run of this record started.
 async fn run(ctx: &ContextInternal) -> Result<Option<DateTime<Utc>>, TerminalError> {
     let run = ctx.get::<Json<DateTime<Utc>>>(RUN).await?;
     Ok(run.map(Json::into_inner))

@@ -1,13 +1,13 @@
-//! What is refused, in a sentence, with the status that the ingress answers.
+//! Rejections, as a sentence with the status that the ingress answers.
 
 use neuron_engine::BadSignal;
 use neuron_types::{Refusal, with_causes};
 use restate_sdk::errors::TerminalError;
 
-/// What somebody wants who reaches into a run cannot be passed on. The run is none the worse.
+/// A request to a run that cannot be passed on. The run is not affected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
-    /// The client knows it by these words.
+    /// The client recognises it by these words.
     #[error("there is no run {run_id} here")]
     UnknownRun { run_id: String },
     #[error("{}", with_causes(.0))]

@@ -1,7 +1,8 @@
-//! The service that goes on with runs that have continued as new.
+//! The service that continues runs that have continued as new.
 //!
-//! Restate calls the newest deployment of a service. So each deployment that has a name has a service of its own for this: a
-//! run goes on where it began, with the directory and the build that it has there, for as long as that deployment is served.
+//! Restate calls the newest deployment of a service. So each deployment that has a name has its own service for this: a
+//! run continues where it began, with the directory and the build that it has there, for as long as that deployment is
+//! served.
 
 use futures::{FutureExt, future::BoxFuture};
 use restate_sdk::{

@@ -1,8 +1,8 @@
 //! Running a workflow, one journal after another.
 //!
-//! The first segment is `run` itself. When it continues as new, `run` calls the handler `segment` of the deployment that it
-//! began at again and again, each time with a journal of its own, until one of them ends the run; of each it journals the
-//! call and nothing else.
+//! The first segment is `run` itself. When it continues as new, `run` calls the handler `segment` of the deployment
+//! that it began at again and again, each time with its own journal, until one of them ends the run. Of each segment
+//! `run` journals only the call.
 
 use std::{collections::BTreeMap, error::Error};
 
@@ -39,8 +39,8 @@ use crate::{
     },
 };
 
-/// What a run does, generic over nothing: a function that is handed this engine's door, and where this
-/// segment of the run starts. A workflow that never asks the door for a fresh history starts anew only.
+/// A workflow function: it gets this engine's door, and where this segment of the run starts. It is not generic. A
+/// workflow that never asks the door to continue as new only has a start.
 pub type Workflow = for<'a, 'c> fn(
     &'a RestateDurableContext<'c>,
     RunStart,
@@ -60,13 +60,13 @@ impl Workflows {
         self.by_name.get(name).copied().unwrap_or(self.of_agents)
     }
 
-    /// The patches that are declared for a run of this name.
+    /// Returns the patches that are declared for a run of this name.
     fn patches_of(&self, name: &str) -> Vec<String> {
         declared_patches(self.patches.get(name).copied().unwrap_or_default())
     }
 }
 
-/// What it takes to run a workflow.
+/// Everything that is needed to run a workflow.
 #[derive(Clone)]
 pub(crate) struct Segments {
     pub(crate) names: ServiceNames,
@@ -76,7 +76,7 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// The whole run.
+    /// Runs the whole run.
     pub(crate) async fn run(
         &self,
         ctx: &ContextInternal,
@@ -93,11 +93,11 @@ impl Segments {
             }
             Err(unread) => return Err(cannot_read(unread.reason)),
         };
-        // What is left takes the calls of the other segments.
+        // The rest of the journal is needed for the calls of the other segments.
         let mut most = self.settings.most;
         most.entries -= most.entries / 10;
         let beginning = Beginning::New(request);
-        // Whoever has something for the run sends it there.
+        // Senders that have something for the run send it there.
         ctx.set(AT, of.invocation_id.clone());
         let first = self.segment(ctx, &run_id, beginning, None, most, is_again);
         let left = match first.await? {
@@ -120,7 +120,7 @@ impl Segments {
         Ok(Json(output))
     }
 
-    /// A later segment: an invocation of its own. Answers the output if the run is over.
+    /// Runs a later segment, which is a separate invocation. Answers the output if the run is over.
     pub(crate) async fn go_on(
         &self,
         ctx: &ContextInternal,
@@ -130,7 +130,7 @@ impl Segments {
         let run_id = run_id(of.key)?;
         let record = Record::new(&self.names, run_id.as_str());
         let carried = record.carried(ctx).await?;
-        // What another build handed over is left to that one: the server tries again.
+        // What another build handed over is left to that build: the server retries.
         let carried: Carried = serde_json::from_slice(&carried).map_err(cannot_read)?;
         let Carried {
             state,
@@ -155,7 +155,7 @@ impl Segments {
         }))
     }
 
-    /// Has the next segment run at this service, and answers the output if it ended the run.
+    /// Runs the next segment at this service, and answers the output if the segment ended the run.
     async fn next(
         &self,
         ctx: &ContextInternal,
@@ -173,7 +173,7 @@ impl Segments {
             };
             drop(ctx.request::<_, ()>(target, Json(cancel)).send());
         };
-        // Restate passes its own cancelling on to the segment. The inbox tells the one behind it.
+        // Restate passes its own cancelling on to the segment. The inbox sends it to the segment behind.
         while let Err(error) = ctx.select(vec![segment.handle()]).await {
             if !is_cancellation(&error) {
                 return Err(error);
@@ -182,7 +182,7 @@ impl Segments {
         }
         match segment.await {
             Ok(Json(output)) => Ok(output),
-            // It had not begun. The next one ends the run as a run ends that is cancelled.
+            // The segment had not begun. The next one ends the run as cancelled.
             Err(error) if is_cancellation(&error) => {
                 stop();
                 Ok(None)
@@ -227,7 +227,7 @@ impl Segments {
                 }));
             }
             Err(error) if ends_run(&error) => broken(&door, &error),
-            // The server makes another attempt, at a worker that may know more by then.
+            // The server makes another attempt, at a worker that may be able to continue by then.
             Err(error) => return Err(cannot_go_on(&error).into()),
         };
         door.finish(&output).await;
@@ -235,18 +235,18 @@ impl Segments {
     }
 }
 
-/// What a segment comes to.
+/// The result of a segment.
 enum Ended {
     /// The run is over.
     Over(Box<RunOutput>),
-    /// It goes on in the next segment.
+    /// It continues in the next segment.
     Continues(Left),
 }
 
-/// What has to be known of a run whose first segment is over.
+/// What has to be known about a run whose first segment is over.
 struct Left {
     started_at: DateTime<Utc>,
-    /// Where the next segment is.
+    /// The deployment of the next segment.
     deployment: Option<String>,
 }
 
@@ -254,7 +254,7 @@ fn run_id(key: String) -> Result<RunId, TerminalError> {
     RunId::new(key).map_err(|error| TerminalError::new_with_code(400, error.to_string()))
 }
 
-/// Why a segment does not begin: it was cancelled, or another attempt is made.
+/// Returns the error of a segment that does not begin: it was cancelled, or another attempt is made.
 fn not_opened(error: DurableError) -> HandlerError {
     match error {
         DurableError::Cancelled { .. } => TerminalError::new_with_code(409, "cancelled").into(),
@@ -262,12 +262,12 @@ fn not_opened(error: DurableError) -> HandlerError {
     }
 }
 
-/// Leaves the run to a worker that can read what it begins with.
+/// Returns the error that leaves the run to a worker that can read its input.
 fn cannot_read(source: impl Into<Box<dyn Error + Send + Sync>>) -> HandlerError {
     cannot_go_on(&DurableError::engine(source)).into()
 }
 
-/// A run that ends without an output has one too, and a status that says so.
+/// Returns the output of a run that ends without one, with a status that shows this end.
 fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
     let said = door.segment.ledger().status().last_message.clone();
     let (exit_reason, ended) = end_event(error, said);

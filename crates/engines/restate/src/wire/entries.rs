@@ -1,4 +1,4 @@
-//! What the door journals.
+//! The values that the door journals.
 
 use std::time::Duration;
 
@@ -17,17 +17,17 @@ pub(crate) struct Observation {
     /// Attempts that ended, in the order of their ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ends: Vec<AttemptEnd>,
-    /// The numbers of what was under way in a worker that is gone. It is begun again from here on.
+    /// The numbers of what was in flight in a worker that is gone. It is begun again from here on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) lost: Vec<u64>,
-    /// Restate cancelled the invocation meanwhile. Nothing else counts: a replay finds the cancellation in the
-    /// place of all this.
+    /// Whether Restate cancelled the invocation meanwhile. Nothing else counts then: a replay finds the cancellation in
+    /// the place of all this.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) cancelled: bool,
 }
 
 impl Observation {
-    /// These ends, and nothing else.
+    /// Returns these ends, and nothing else.
     pub(crate) const fn of_ends(at: DateTime<Utc>, ends: Vec<AttemptEnd>) -> Self {
         Self {
             at,
@@ -42,7 +42,7 @@ impl Observation {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct WritesStarted {
     pub(crate) at: DateTime<Utc>,
-    /// Their numbers. A worker that is to stop starts none.
+    /// Their numbers. A worker that is stopping starts none.
     pub(crate) numbers: Vec<u64>,
 }
 
@@ -53,10 +53,10 @@ pub(crate) struct AttemptEnd {
     pub(crate) number: u64,
     /// The attempt, counted from 1.
     pub(crate) attempt: u32,
-    /// The step, for who reads the journal without the run.
+    /// The step, for readers that have the journal without the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<StepId>,
-    /// How many attempts were made: several at a step that failed often before.
+    /// How many attempts were made: several for a step that failed often before.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub(crate) made: u32,
     #[serde(rename = "came", deserialize_with = "came")]
@@ -64,7 +64,7 @@ pub(crate) struct AttemptEnd {
 }
 
 impl AttemptEnd {
-    /// The end of the first attempt at what was started.
+    /// Returns the end of the first attempt at what was started.
     pub(crate) const fn first(handle: Handle, result: Result<Outcome, StepFailure>) -> Self {
         Self {
             number: handle.number(),
@@ -89,7 +89,7 @@ impl From<AttemptEnd> for Fact {
     }
 }
 
-/// Reads what an attempt came to, as older builds wrote it too: the runs that are over can still be looked at.
+/// Reads the result of an attempt, also in the form of older builds: runs that are over can still be read.
 fn came<'de, D: Deserializer<'de>>(json: D) -> Result<Result<Outcome, StepFailure>, D::Error> {
     #[derive(Deserialize)]
     enum Came {
@@ -128,46 +128,46 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// How long one journaled wait takes at most, where a worker has no setting of its own.
+/// The longest duration of one journaled wait, if a worker has no setting of its own.
 pub(crate) const PULSE: Duration = Duration::from_secs(40);
 
-/// How a segment begins.
+/// The beginning of a segment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Started {
     pub(crate) at: DateTime<Utc>,
-    /// How large its journal may get: as the worker had it that began it.
+    /// The largest size of its journal, by the setting of the worker that began it.
     pub(crate) most: SegmentSize,
-    /// What no other segment has.
+    /// A number that no other segment has.
     pub(crate) nonce: Uuid,
-    /// What the run's ids follow from, if this is its first segment. An older build drew nothing.
+    /// The seed of the run's ids, if this is its first segment. An older build drew none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<Uuid>,
-    /// There are hooks: a step of its own notifies them of the run's end. Elsewhere that would be two entries for
-    /// nothing.
+    /// Whether there are hooks: a separate step notifies them of the run's end. Without hooks that would be two entries
+    /// for nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) has_hooks: bool,
-    /// What a new run begins with, as the worker found it that began the journal.
+    /// The result of a new run's first step, as the worker found it that began the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) begun: Option<Result<Outcome, StepFailure>>,
-    /// The deployment that goes on with the run, if this is its first segment.
+    /// The deployment that continues the run, if this is its first segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deployment: Option<String>,
-    /// How long one journaled wait takes at most, in milliseconds, as the worker had it that began the journal: it says
-    /// what is a wait and what a timer. `None` is [`PULSE`].
+    /// The longest duration of one journaled wait, in milliseconds, by the setting of the worker that began the
+    /// journal: it decides what is a wait and what is a timer. `None` is [`PULSE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pulse_ms: Option<u64>,
-    /// The patches that the worker knew which began the segment.
+    /// The patches of the worker that began the segment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) patches: Vec<String>,
 }
 
 impl Started {
-    /// How long one journaled wait takes at most.
+    /// Returns the longest duration of one journaled wait.
     pub(crate) fn pulse(&self) -> Duration {
         self.pulse_ms.map_or(PULSE, Duration::from_millis)
     }
 
-    /// What is journaled of a worker's setting.
+    /// Returns the value that is journaled for a worker's setting.
     pub(crate) fn pulse_ms(pulse: Duration) -> Option<u64> {
         let millis = u64::try_from(pulse.as_millis()).unwrap_or(u64::MAX);
         (pulse != PULSE).then_some(millis)

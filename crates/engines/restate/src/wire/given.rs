@@ -1,13 +1,13 @@
-//! What a run is started with, as far as this build reads it.
+//! The request that a run is started with, as far as this build reads it.
 
 use neuron_engine::{UnreadRequest, read_request};
 use neuron_types::RunRequest;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// What a run is started with; or why this build cannot read it.
+/// The request that a run is started with; or why this build cannot read it.
 ///
-/// What no build reads is no error here: the SDK would say it in words of its own.
+/// A request that no build can read is no error here: the SDK would report it in its own words.
 #[derive(Debug)]
 pub(crate) struct Given(pub(crate) Result<RunRequest, UnreadRequest>);
 

@@ -1,20 +1,20 @@
-//! What travels between the services.
+//! The messages between the services.
 
 use chrono::{DateTime, Utc};
 use neuron_engine::CancelBody;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The signal to a run's invocation that says that the run is cancelled.
+/// The signal to a run's invocation that cancels the run.
 pub(crate) const CANCELLED: &str = "cancelled";
 
 /// The state key of the invocation that the run is in first.
 pub(crate) const AT: &str = "at";
 
-/// The state key that stands where a run has continued as new: its record says more than the workflow's state.
+/// The state key that is set if a run has continued as new: its record is newer than the workflow's state.
 pub(crate) const CONTINUED: &str = "rolled_over";
 
-/// The name under which a run's invocation gets the run's n-th signal.
+/// Returns the name under which a run's invocation gets the run's n-th signal.
 pub(crate) fn signal_key(seq: u64) -> String {
     format!("signal-{seq}")
 }
@@ -25,14 +25,14 @@ pub(crate) struct Signal {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) payload: Value,
-    /// When it was taken in.
+    /// When the inbox accepted it.
     pub(crate) at: DateTime<Utc>,
 }
 
-/// The run that something is for.
+/// The run that a message is for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Addressee {
-    /// When it started: it tells it from an earlier run of the same id.
+    /// When it started, which distinguishes it from an earlier run of the same id.
     pub(crate) run: DateTime<Utc>,
     /// The invocation that it was in first.
     pub(crate) at: String,
@@ -45,11 +45,11 @@ pub(crate) struct CancelRequest {
     pub(crate) body: CancelBody,
 }
 
-/// The input of the inbox's handler `attach`: the run goes on in this invocation.
+/// The input of the inbox's handler `attach`: the run continues in this invocation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Attach {
     pub(crate) to: Addressee,
-    /// How many signals it has taken.
+    /// How many signals the run has received.
     pub(crate) taken: u64,
 }
 
@@ -58,10 +58,10 @@ pub(crate) struct Attach {
 pub(crate) struct PutRequest {
     pub(crate) to: Addressee,
     pub(crate) signal: Signal,
-    /// The ticket that it decides.
+    /// The ticket that the signal decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ticket: Option<String>,
-    /// How many decisions about the ticket the inbox takes, with those that it took before: see
+    /// How many decisions about the ticket the inbox accepts, including those that it accepted before: see
     /// [`most_decisions`](neuron_types::Ticket::most_decisions).
     #[serde(default = "one")]
     pub(crate) most: u32,
@@ -71,27 +71,27 @@ const fn one() -> u32 {
     1
 }
 
-/// What `signal` takes.
+/// The input of the handler `signal`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NamedSignal {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) payload: Value,
-    /// Another run sends it: it waits for a run that has yet to begin.
+    /// Whether another run sends it: then it waits for a run that has yet to begin.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) waits: bool,
 }
 
-/// What `events` takes.
+/// The input of the handler `events`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventsAfter {
-    /// Only events behind this number; 0 gives all.
+    /// Only events behind this number; 0 returns all.
     #[serde(default)]
     pub(crate) after: u64,
 }
 
-/// What a handler answers that passes something on.
+/// The answer of a handler that passes something on.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Accepted {}

@@ -1,4 +1,4 @@
-//! How much stands in an invocation's journal.
+//! The size of an invocation's journal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,13 +7,13 @@ use neuron_engine::SegmentSize;
 use restate_sdk::serde::{Deserialize, Json, Serialize};
 use serde::de::DeserializeOwned;
 
-/// A value that was written, with nothing to come back.
+/// The entries of a value that is written, without an answer.
 pub(crate) const WRITE: u64 = 1;
 
-/// Something that the server or this worker completes: the question and the answer.
+/// The entries of an operation that the server or this worker completes: the request and the answer.
 pub(crate) const ASK: u64 = 2;
 
-/// A call of another handler: with the id that the server gives it.
+/// The entries of a call of another handler: with the id that the server gives it.
 pub(crate) const CALL: u64 = 3;
 
 /// Counts what one invocation journals: its entries, and the bytes of the results that were read, as they are
@@ -30,7 +30,7 @@ impl Meter {
         self.entries.fetch_add(entries, Ordering::Relaxed);
     }
 
-    /// The value of a result that came out of the journal.
+    /// Returns the value of a result that was read from the journal, and counts it.
     pub(crate) fn read<T>(&self, result: Weighed<T>) -> T {
         self.bytes.fetch_add(result.bytes, Ordering::Relaxed);
         result.value
@@ -44,7 +44,7 @@ impl Meter {
     }
 }
 
-/// A JSON value that knows how many bytes it was.
+/// A JSON value that knows its size in bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Weighed<T> {
     value: T,
@@ -52,7 +52,7 @@ pub(crate) struct Weighed<T> {
 }
 
 impl<T> Weighed<T> {
-    /// The value, not counted.
+    /// Returns the value without counting it.
     pub(crate) const fn value(&self) -> &T {
         &self.value
     }

@@ -1,7 +1,7 @@
 //! What a run shows, as values of a service's state: pages of events, each with the status at its end.
 //!
-//! A page says what it can in few bytes: of the status what differs from that of an earlier page, and of its events neither
-//! numbers nor times that follow from the event before.
+//! A page is written in few bytes: its status only has the differences to that of an earlier page, and its events have
+//! neither numbers nor times that follow from the event before.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use restate_sdk::{endpoint::ContextInternal, errors::TerminalError, serde::Json}
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::Value;
 
-/// What the keys of pages start with. They sort like the numbers of the pages' first events.
+/// The prefix of the keys of pages. The keys sort like the numbers of the pages' first events.
 pub(crate) const PREFIX: &str = "events-";
 
-/// How many events are returned at once.
+/// The most events that are returned at once.
 const MOST: usize = 1_000;
 
-/// How many bytes of pages are returned at once: far less than the 32 MiB that Restate takes in one message.
+/// The most bytes of pages that are returned at once: far less than the 32 MiB that Restate takes in one message.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How many pages are asked for at once.
+/// How many pages are requested at once.
 const AT_ONCE: usize = 16;
 
 /// The fields of a status.
@@ -29,18 +29,18 @@ pub(crate) type Fields = BTreeMap<String, Value>;
 /// Events that were written at once, and the status that they led to.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Page<S = Fields> {
-    /// The number of the first event, or of the one that comes first.
+    /// The number of the first event, or of the event that will be the first.
     first: u64,
-    /// Without the last message, where the events have it.
+    /// The status, without the last message if the events have it.
     status: S,
-    /// The number of the page whose status has whatever this one does not say; it says all where `None`.
+    /// The number of the page whose status has what this one leaves out; `None` if this one is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     since: Option<u64>,
     events: Vec<Written>,
 }
 
-/// An event of a page. Most often it says neither its number, which is one more than that of the event before, nor its time,
-/// which is that of the event before.
+/// An event of a page. Usually it has neither its number, which is one more than that of the event before, nor its
+/// time, which is that of the event before.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ struct Written {
     event: RunEvent,
 }
 
-/// The status of an earlier page, which later ones say the changes to.
+/// The status of an earlier page, which later pages state the changes to.
 #[derive(Debug)]
 pub(crate) struct Base {
     first: u64,
@@ -59,10 +59,10 @@ pub(crate) struct Base {
 }
 
 impl Page {
-    /// The page of a run whose next event has the number `next`. It says what differs from the `base`, and becomes the base if
-    /// there is none.
+    /// Returns the page of a run whose next event has the number `next`. It has what differs from the `base`, and
+    /// becomes the base if there is no base yet.
     ///
-    /// One without events says all, and is no base: the next one is written in its place.
+    /// A page without events is complete, and is no base: the next one is written in its place.
     pub(crate) fn new(
         next: u64,
         mut status: RunStatus,
@@ -93,16 +93,16 @@ impl Page {
         }
     }
 
-    /// The number of the page that its status is said with, if it does not say all of it.
+    /// Returns the number of the page that its status is based on, if the status is not complete.
     pub(crate) const fn since(&self) -> Option<u64> {
         self.since
     }
 
-    /// The status at the end of the page, which may be said with that of an earlier one.
+    /// Returns the status at the end of the page, which may be based on that of an earlier one.
     ///
     /// # Errors
     ///
-    /// If it is none of this build's.
+    /// If it is not a status of this build.
     pub(crate) fn into_status(self, base: Option<Self>) -> Result<RunStatus, serde_json::Error> {
         let mut fields = base.map(|base| base.status).unwrap_or_default();
         for (name, value) in self.status {
@@ -128,7 +128,7 @@ fn fields_of(status: &RunStatus) -> Fields {
     }
 }
 
-/// The fields that are others, with nothing for those that are gone.
+/// Returns the fields that differ, with nothing for those that are gone.
 fn changes(before: &Fields, now: Fields) -> Fields {
     let mut changes = Fields::new();
     let gone = |name: &String| (name.clone(), Value::Null);
@@ -172,7 +172,7 @@ impl<S> Page<S> {
     }
 }
 
-/// The model's last text, as far as these events say.
+/// Returns the model's last text, as far as these events have it.
 fn last_message<'a>(events: impl DoubleEndedIterator<Item = &'a RunEvent>) -> Option<&'a String> {
     let texts = events.rev().filter_map(|event| match event {
         RunEvent::ModelResponded { text, .. } if text.is_some() => Some(text),
@@ -189,12 +189,12 @@ pub(crate) fn write(ctx: &ContextInternal, page: Page) {
     ctx.set(&key(page.first), Json(page));
 }
 
-/// The key of the page of this number.
+/// Returns the key of the page of this number.
 pub(crate) fn key(first: u64) -> String {
     format!("{PREFIX}{first:010}")
 }
 
-/// The keys of all pages, in their order, and of whatever else is kept.
+/// Returns the keys of all pages, in their order, and of whatever else is kept.
 pub(crate) async fn keys(ctx: &ContextInternal) -> Result<Keys, TerminalError> {
     let (mut pages, others): (Vec<_>, Vec<_>) = ctx
         .get_keys()
@@ -205,24 +205,24 @@ pub(crate) async fn keys(ctx: &ContextInternal) -> Result<Keys, TerminalError> {
     Ok(Keys { pages, others })
 }
 
-/// What is kept of a run.
+/// The keys of what is kept of a run.
 pub(crate) struct Keys {
     pages: Vec<String>,
     others: Vec<String>,
 }
 
 impl Keys {
-    /// Whether something else than pages is kept under this key.
+    /// Returns whether something else than pages is kept under this key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.others.iter().any(|other| other == key)
     }
 
-    /// Whether nothing was written yet.
+    /// Returns whether nothing was written yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// The newest status. `None` if nothing was written yet.
+    /// Returns the newest status, or `None` if nothing was written yet.
     pub(crate) async fn status(
         &self,
         ctx: &ContextInternal,
@@ -242,8 +242,8 @@ impl Keys {
         status.map(Some).map_err(TerminalError::from_error)
     }
 
-    /// The first of the events behind this number, in order: none if there are none, else so many that more can be
-    /// asked for with the number of the last.
+    /// Returns the first of the events behind this number, in order: an empty list if no event is behind it, else so
+    /// many that more can be requested with the number of the last.
     pub(crate) async fn events(
         &self,
         ctx: &ContextInternal,
@@ -253,13 +253,13 @@ impl Keys {
             let digits = key.strip_prefix(PREFIX).unwrap_or_default();
             digits.parse().unwrap_or(0)
         };
-        // The last page that starts at or before the first wanted event may hold it.
+        // The last page that starts at or before the first wanted event may contain it.
         let wanted = after.saturating_add(1);
         let skipped = self.pages.partition_point(|key| first(key) <= wanted);
         let keys = self.pages.get(skipped.saturating_sub(1)..);
         let mut answer = Answer::behind(after);
         for keys in keys.unwrap_or_default().chunks(AT_ONCE) {
-            // All are asked for before one is waited for.
+            // All are requested before one is waited for.
             let pages: Vec<_> = keys.iter().map(|key| ctx.get::<Vec<u8>>(key)).collect();
             for page in pages {
                 if let Some(page) = page.await? {
@@ -292,9 +292,9 @@ impl Answer {
         }
     }
 
-    /// Takes in what is wanted of the next page, if there is room.
+    /// Adds what is wanted of the next page, if there is room.
     fn add(&mut self, page: &[u8]) -> Result<(), serde_json::Error> {
-        // A page that is larger than an answer is one. It came in one message, so it goes in one.
+        // A page that is larger than an answer is an answer by itself. It came in one message, so it fits one.
         if !self.events.is_empty() && self.bytes + page.len() > MOST_BYTES {
             self.is_full = true;
         }
@@ -343,7 +343,7 @@ mod tests {
         serde_json::to_vec(&page).unwrap()
     }
 
-    /// The numbers in each answer from these pages.
+    /// Returns the numbers in each answer from these pages.
     fn answers(pages: &[Vec<u8>]) -> Vec<Vec<u64>> {
         let mut answers: Vec<Vec<u64>> = Vec::new();
         loop {
@@ -426,14 +426,14 @@ mod tests {
                 .collect();
             let had_base = base.is_some();
             let page = Page::new(seq + 1, status.clone(), events, &mut base);
-            // All but the first with events, and those without any, say the changes alone.
+            // All pages except the first with events, and those without any, state the changes alone.
             assert_eq!(page.since(), (has_events && had_base).then_some(1));
             assert_eq!(page.status.contains_key("run_id"), page.since().is_none());
             let says = page.status.get("last_message");
             assert_eq!(!says.is_some_and(Value::is_string), is_in_events);
             let key = page.first;
             written.insert(key, serde_json::to_vec(&page).unwrap());
-            // As whoever reads it has it: of each key the newest.
+            // As a reader has it: of each key the newest.
             let read = |key: u64| serde_json::from_slice::<Page>(&written[&key]).unwrap();
             let newest = read(*written.keys().next_back().unwrap());
             let said = newest.since().map(read);

@@ -1,19 +1,19 @@
-//! What the services are called in Restate.
+//! The names of the services in Restate.
 
 use neuron_types::Place;
 
 use crate::wire::settings_error::SettingsError;
 
-/// The name of this engine, as it stands in a run's status.
+/// The name of this engine, as it is in a run's status.
 pub(crate) const ENGINE: &str = "restate";
 
-/// What a service says its build by, in the server's metadata.
+/// The key of a service's build in the server's metadata.
 pub(crate) const VERSION_KEY: &str = "neuron.version";
 
 /// This build.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The prefix that is used where none is set.
+/// The default prefix.
 pub const DEFAULT_PREFIX: &str = "neuron";
 
 /// The names of the services, all made from one prefix, so that several deployments can share a server.
@@ -26,7 +26,7 @@ pub struct ServiceNames {
 }
 
 impl ServiceNames {
-    /// The names under this prefix.
+    /// Returns the names under this prefix.
     ///
     /// # Errors
     ///
@@ -53,27 +53,28 @@ impl ServiceNames {
         }
     }
 
-    /// The workflow service: the prefix itself. A run is one of its workflows, keyed by the run's id.
+    /// Returns the name of the workflow service: the prefix itself. A run is one of its workflows, keyed by the run's
+    /// id.
     #[must_use]
     pub fn agent(&self) -> &str {
         &self.prefix
     }
 
-    /// Where the runs of these services are.
+    /// Returns the place of the runs of these services.
     pub(crate) fn place(&self) -> Place {
         Place::Restate {
             prefix: self.prefix.clone(),
         }
     }
 
-    /// The object that numbers a run's signals, keyed by the run's id.
+    /// Returns the name of the object that numbers a run's signals, keyed by the run's id.
     #[must_use]
     pub fn inbox(&self) -> &str {
         &self.inbox
     }
 
-    /// The object whose handler goes on with runs that have continued as new where this deployment began them, keyed by the
-    /// run's id. Where deployments have no names, any of them goes on.
+    /// Returns the name of the object whose handler continues runs that have continued as new where this deployment
+    /// began them, keyed by the run's id. If deployments have no names, any of them continues such runs.
     #[must_use]
     pub fn segments(&self, deployment: Option<&str>) -> String {
         match deployment {
@@ -82,14 +83,15 @@ impl ServiceNames {
         }
     }
 
-    /// The object that keeps the status and the events of a run that has continued as new, keyed by the run's id.
+    /// Returns the name of the object that keeps the status and the events of a run that has continued as new, keyed by
+    /// the run's id.
     #[must_use]
     pub fn record(&self) -> &str {
         &self.record
     }
 }
 
-/// Checks what a deployment is called: it is a part of a service's name.
+/// Checks the name of a deployment: it is a part of a service's name.
 pub(crate) fn check_deployment(name: &str) -> Result<(), SettingsError> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
@@ -98,7 +100,7 @@ pub(crate) fn check_deployment(name: &str) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// Under [`DEFAULT_PREFIX`].
+/// The names under [`DEFAULT_PREFIX`].
 impl Default for ServiceNames {
     fn default() -> Self {
         Self::of(DEFAULT_PREFIX.to_owned())

@@ -1,4 +1,4 @@
-//! What can be wrong with this crate's settings.
+//! Errors of this crate's settings.
 
 use std::{io, net::SocketAddr};
 
@@ -11,17 +11,17 @@ pub enum SettingsError {
         "{0:?} is no name for services in Restate: use up to 64 letters, digits, `.`, `_` and `-` that start with a letter"
     )]
     Prefix(String),
-    /// A deployment cannot be called so.
+    /// Restate takes no such deployment name.
     #[error("{0:?} is no name for a deployment: use up to 64 letters, digits, `.`, `_` and `-`")]
     Deployment(String),
-    /// A key that requests are to be signed with cannot be read.
+    /// A public key with which signatures of requests are checked cannot be read.
     #[error("an identity key cannot be used: take it from Restate as `publickeyv1_…`")]
     IdentityKey {
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// An address that others can reach was to be served without identity keys.
+    /// An address that other machines can reach was to be served without identity keys.
     #[error(
         "{address} can be reached from other machines, and requests need no signature: serve a loopback address such as 127.0.0.1, or set identity keys"
     )]
@@ -32,7 +32,7 @@ pub enum SettingsError {
     /// The certificate or its key cannot be used.
     #[error("the worker cannot speak HTTPS")]
     Tls(#[from] neuron_tls::ServerTlsError),
-    /// It is not known where the listener listens.
+    /// The address of the listener is not known.
     #[error("the listener has no address")]
     Listener(#[source] io::Error),
 }

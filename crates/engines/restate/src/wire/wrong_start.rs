@@ -1,15 +1,16 @@
-//! What is said of a start that was written by hand and cannot be read: no run began.
+//! The error of a start that was written by hand and cannot be read: no run began.
 
 use neuron_types::{FailureKind, RunError};
 
 const KIND: FailureKind = FailureKind::InvalidRequest;
 
-/// What the invocation ends with.
+/// Returns the failure that the invocation ends with.
 pub(crate) fn said(reason: &str) -> String {
     format!("{KIND}: {reason}")
 }
 
-/// The run's error, if its invocation ended with that: as its caller is answered, or as the server lists it, behind the code.
+/// Returns the run's error, if its invocation ended with that failure: in the form that its caller gets, or in the form
+/// in which the server lists it, behind the code.
 pub(crate) fn read(how: &str) -> Option<RunError> {
     let behind_code = how
         .strip_prefix('[')

@@ -1,4 +1,4 @@
-//! Putting the services together, and serving them.
+//! Construction and serving of the services.
 
 use std::{
     collections::BTreeMap, fmt, net::SocketAddr, path::Path, pin::pin, sync::Arc, time::Duration,
@@ -29,7 +29,7 @@ pub struct AgentServices {
     names: ServiceNames,
     worker: WorkerContext,
     agents: Agents,
-    /// Whole definitions of agents are taken from callers.
+    /// Whether callers may start runs with whole definitions of agents.
     accepts_definitions: bool,
     workflows: Workflows,
     settings: Settings,
@@ -43,7 +43,7 @@ pub struct AgentServices {
 const GRACE: Duration = Duration::from_secs(25);
 
 impl AgentServices {
-    /// Services under these names, which run this workflow and act through these executors: an
+    /// Returns services under these names, which run this workflow and act through these executors: an
     /// [`Executor`](neuron_executor::Executor) for every agent, or [one for each](Executors::by_agent).
     pub fn new(names: ServiceNames, executors: impl Into<Executors>, workflow: Workflow) -> Self {
         let executors: Executors = executors.into();
@@ -74,31 +74,32 @@ impl AgentServices {
         }
     }
 
-    /// Sets the agents whose runs are started by name. Default is none.
+    /// Sets the agents whose runs are started by name. Default is no agent.
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
         self.agents = agents;
         self
     }
 
-    /// Takes whole definitions of agents from callers too, and not only names. It is for development: whoever starts
-    /// a run decides then what instructions its agent has, which of the executor's tools it calls and whom it asks. Default is
-    /// `false`: a run that is started with a definition fails before its first step.
+    /// Sets whether callers may start runs with whole definitions of agents, and not only with names. It is for
+    /// development: a caller then decides what instructions the agent has, which of the executor's tools it calls and
+    /// whom it asks. Default is `false`: a run that is started with a definition fails before its first step.
     #[must_use]
     pub fn accept_definitions(mut self, accept: bool) -> Self {
         self.accepts_definitions = accept;
         self
     }
 
-    /// Serves another workflow beside that of agents: runs that name it are its runs. One of the same name is replaced.
+    /// Serves another workflow besides that of agents: runs that name it are its runs. One of the same name is
+    /// replaced.
     #[must_use]
     pub fn with_workflow(mut self, name: impl Into<String>, workflow: Workflow) -> Self {
         self.workflows.by_name.insert(name.into(), workflow);
         self
     }
 
-    /// Declares the [patches](neuron_types::DurableContext::patched) of the workflow of this name, beside those of the
-    /// agents' loop. Default is none.
+    /// Declares the [patches](neuron_types::DurableContext::patched) of the workflow of this name, besides those of the
+    /// agents' loop. Default is no patch.
     #[must_use]
     pub fn with_patches(
         mut self,
@@ -109,10 +110,10 @@ impl AgentServices {
         self
     }
 
-    /// Sets what this deployment is called, in up to 64 letters, digits, `.`, `_` and `-`: a run that continues as new goes on at
-    /// a deployment of the name that it began at, also where others were registered since. So a worker at another address needs
-    /// another name, and whoever serves the runs of one that is gone needs its name. Default is none: any deployment without
-    /// a name goes on with the runs of others without one.
+    /// Sets the name of this deployment, of up to 64 letters, digits, `.`, `_` and `-`. A run that continues as new
+    /// continues at a deployment of the name that it began at, even if others were registered since. So a worker at
+    /// another address needs another name, and a worker that takes over the runs of a deployment that is gone needs its
+    /// name. Default is no name: any deployment without a name continues the runs of others without a name.
     #[must_use]
     pub fn with_deployment(mut self, name: impl Into<String>) -> Self {
         self.settings.deployment = Some(name.into());
@@ -122,17 +123,17 @@ impl AgentServices {
     /// Sets how long a run may be silent before Restate suspends it. Default is a minute.
     ///
     /// A suspended run costs its worker nothing and is resumed when what it waits for happens. A run with a model
-    /// call or a tool call in flight is not silent: it journals every two thirds of this time that there is
-    /// nothing yet, which takes two entries. A run that has begun a journal keeps to what was set then.
+    /// call or a tool call in flight is not silent: every two thirds of this time it journals that there is
+    /// nothing yet, which takes two entries. A run that has begun a journal keeps the setting of that time.
     #[must_use]
     pub fn with_inactivity_timeout(mut self, timeout: Duration) -> Self {
         self.settings.inactivity = timeout;
         self
     }
 
-    /// Sets how many attempts, model calls and tool calls, are made at once, at least 1. Those beyond wait in this
-    /// worker, and their clocks do not run meanwhile. A write that waits counts as begun: if the worker is lost its outcome is
-    /// unknown. Default is any number.
+    /// Sets how many attempts, model calls and tool calls, are made at once, at least 1. Further ones wait in this
+    /// worker, and their clocks are paused meanwhile. A write that waits counts as begun: if the worker is lost, its
+    /// outcome is unknown. Default is no limit.
     #[must_use]
     pub fn with_max_attempts(mut self, attempts: usize) -> Self {
         let attempts = attempts.clamp(1, Semaphore::MAX_PERMITS);
@@ -156,9 +157,9 @@ impl AgentServices {
 
     /// Sets how many entries a journal gets before its run continues as new. Default is 2,000.
     ///
-    /// A turn with one reading call makes five, with one writing call seven. The limit is passed only by a turn
-    /// that makes more entries than each before it, and where something is in flight at it. A run that has begun a
-    /// journal keeps to what was set then.
+    /// A turn with one reading call makes five, with one writing call seven. The limit is only exceeded by a turn that
+    /// makes more entries than each before it, and while something is in flight at the limit. A run that has begun a
+    /// journal keeps the setting of that time.
     #[must_use]
     pub fn continue_as_new_after(mut self, entries: u64) -> Self {
         self.settings.most.entries = entries;
@@ -169,7 +170,7 @@ impl AgentServices {
     ///
     /// What the run carries over is not counted, so that a large conversation does not continue as new
     /// at each step. A run whose state takes more than 24 MiB does not continue as new: it stays where it is until its
-    /// journal holds 64 MiB or 50,000 entries, and then fails with a message that says so.
+    /// journal has 64 MiB or 50,000 entries, and then fails with a message about that.
     #[must_use]
     pub fn continue_as_new_after_bytes(mut self, bytes: u64) -> Self {
         self.settings.most.bytes = bytes;
@@ -177,11 +178,11 @@ impl AgentServices {
     }
 
     /// Sets the sink of the events of runs as they happen here, and of attempts that are followed by another. A
-    /// sink that [wants tokens](EventSink::wants_tokens) gets answers while they come, from the worker that asks
-    /// the model. Default is none.
+    /// sink that [wants tokens](EventSink::wants_tokens) gets answers while they arrive, from the worker that calls
+    /// the model. Default is no sink.
     ///
-    /// A replay of what the journal holds emits nothing. When a worker or its connection is lost, the events
-    /// since the last step that the journal holds come again: see [`EventSink`] for what they supersede.
+    /// A replay of what the journal has emits nothing. When a worker or its connection is lost, the events
+    /// since the last step in the journal are emitted again: see [`EventSink`] for what they supersede.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.worker.executors = self.worker.executors.with_sink(&sink);
@@ -189,8 +190,8 @@ impl AgentServices {
         self
     }
 
-    /// Sets the public keys of the servers whose requests are taken. Default is none: all are taken, and so only at an
-    /// address that no other machine reaches.
+    /// Sets the public keys of the servers whose requests are accepted. Default is no key: all requests are accepted,
+    /// and only at an address that no other machine reaches.
     #[must_use]
     pub fn with_identity_keys(mut self, keys: impl IntoIterator<Item = String>) -> Self {
         self.identity_keys = keys.into_iter().collect();
@@ -198,7 +199,7 @@ impl AgentServices {
     }
 
     /// Serves by HTTPS, with the certificates of one file, its own first, and the key of another, both in PEM. They are
-    /// read now, and not again. Who makes the requests is not checked by it: that is for
+    /// read now, and not again. TLS does not check who makes the requests: that is for
     /// [identity keys](Self::with_identity_keys). Default is HTTP.
     ///
     /// # Errors
@@ -210,16 +211,16 @@ impl AgentServices {
         Ok(self)
     }
 
-    /// Takes requests that nobody signed also at an address that other machines reach. Default is that such an address
-    /// is rejected: whoever reaches it can have every tool called.
+    /// Accepts unsigned requests also at an address that other machines reach. Default is that such an address
+    /// is rejected: every caller that reaches it can call every tool.
     #[must_use]
     pub fn with_unsigned_requests(mut self) -> Self {
         self.takes_unsigned = true;
         self
     }
 
-    /// Checks that they may be served at this address: at a loopback address always, at others with
-    /// [identity keys](Self::with_identity_keys), or where [nobody has to sign](Self::with_unsigned_requests).
+    /// Checks that the services may be served at this address: at a loopback address always, at others with
+    /// [identity keys](Self::with_identity_keys), or if [unsigned requests](Self::with_unsigned_requests) are accepted.
     ///
     /// # Errors
     ///
@@ -231,15 +232,15 @@ impl AgentServices {
         Err(SettingsError::Exposed { address })
     }
 
-    /// What is counted while they are served.
+    /// Returns the metrics of the services while they are served.
     #[must_use]
     pub fn metrics(&self) -> Arc<Metrics> {
         Arc::clone(&self.worker.metrics)
     }
 
-    /// Builds the endpoint, for a server of one's own. At which address it may be served, says
-    /// [`check_address`](Self::check_address). Connections of such a server are not seen here, so steps under way that no
-    /// invocation has come back for in 90 s end, also where Restate is away meanwhile.
+    /// Builds the endpoint, for a custom server. [`check_address`](Self::check_address) returns at which addresses it
+    /// may be served. The connections of such a server are not counted here, so steps in flight that no invocation has
+    /// joined for 90 s end, even while Restate is away.
     ///
     /// # Errors
     ///
@@ -276,7 +277,7 @@ impl AgentServices {
         Ok(builder.build())
     }
 
-    /// Serves them until `shutdown` is done. Then no attempt is started any more, and those in flight get
+    /// Serves the services until `shutdown` is done. Then no attempt is started any more, and those in flight get
     /// their [grace](Self::with_grace) to end.
     ///
     /// # Errors

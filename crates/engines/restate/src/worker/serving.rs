@@ -1,4 +1,4 @@
-//! Taking the server's requests.
+//! The HTTP server for Restate's requests.
 
 use std::{
     convert::Infallible,
@@ -25,15 +25,15 @@ use crate::{
     worker::start_frame::{Retried, Watched},
 };
 
-/// How long a connection may take to be secured.
+/// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How often the other side of a connection is asked whether it is there, and how long it has to answer: a connection on
-/// which nothing comes through would count as one of the server's for ever.
+/// The interval of keep-alive pings, and the timeout of their answers: a connection on which nothing arrives would
+/// count as one of the server's for ever.
 const ASKED: Duration = Duration::from_secs(30);
 const ANSWERED: Duration = Duration::from_secs(30);
 
-/// How long it takes until a listener that failed is tried again, for example because the process has too
+/// The delay before a listener that failed is tried again, for example because the process has too
 /// many files open.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -49,24 +49,24 @@ pub(crate) fn serve<'a>(
     Box::pin(serve_until(endpoint, listening, attempts, grace, shutdown))
 }
 
-/// What the attempts have to do with the serving.
+/// The parts of the attempts that depend on connections and requests.
 pub(crate) struct Attempts {
     pub(crate) drain: Arc<Drain>,
-    /// Is told of the server's connections.
+    /// Counts the server's connections.
     pub(crate) presence: Arc<Presence>,
-    /// Is told which invocations are attempted again.
+    /// Records which invocations are retried.
     pub(crate) retried: Arc<Retried>,
 }
 
-/// Where requests come in.
+/// Where requests arrive.
 pub(crate) struct Listening {
     pub(crate) listener: TcpListener,
-    /// They come by HTTPS.
+    /// Set if they arrive by HTTPS.
     pub(crate) tls: Option<TlsAcceptor>,
 }
 
-/// Takes the requests of one connection until it ends. It is the server's from its first request on: whoever only
-/// connects may be anybody.
+/// Serves the requests of one connection until it ends. The connection counts as the server's from its first request
+/// on: any program may connect without a request.
 async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     endpoint: Endpoint,
@@ -96,7 +96,7 @@ async fn serve_connection(
     }
 }
 
-/// What ends the serving.
+/// The future that ends the serving.
 pub(crate) type Shutdown<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send + 'a)>;
 
 async fn serve_until(
@@ -149,7 +149,7 @@ async fn serve_until(
             }
         }
     }
-    // Nobody is told to come here any more.
+    // The listener accepts no further connections.
     drop(listener);
     if tokio::time::timeout(grace, drain.stop()).await.is_err() {
         warn!("steps in flight are cut off: they took longer than {grace:?} to end");

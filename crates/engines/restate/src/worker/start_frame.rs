@@ -1,4 +1,4 @@
-//! What the server says of an attempt at an invocation before anything else, and tells no handler.
+//! The first message of an invocation attempt, in which the server reports what no handler gets.
 
 use std::{
     collections::BTreeSet,
@@ -9,25 +9,25 @@ use std::{
 
 use hyper::body::{Body, Bytes, Frame};
 
-/// The first message of a stream in both directions, by Restate's service protocol: a header of a type, flags and a length,
-/// then a protobuf message with these fields.
+/// The type of the first message of a stream in both directions, by Restate's service protocol: a header of a type,
+/// flags and a length, then a protobuf message with these fields.
 const START: u16 = 0;
 const HEADER: usize = 8;
 const ID: u64 = 2;
 const RETRIES: u64 = 7;
 
-/// The longest id that is kept: those of invocations have some 40 bytes.
+/// The longest id that is kept: the ids of invocations have some 40 bytes.
 const LONGEST_ID: u64 = 256;
 
-/// The invocations whose newest attempt is not the first since their last entry: whoever made the one before is gone, or was
-/// not reached.
+/// The invocations whose newest attempt is not the first since their last entry: the worker of the attempt before is
+/// gone, or was not reached.
 #[derive(Debug, Default)]
 pub(crate) struct Retried {
     invocations: Mutex<BTreeSet<String>>,
 }
 
 impl Retried {
-    /// Whether this attempt at the invocation is made again.
+    /// Returns whether this attempt at the invocation is a retry.
     pub(crate) fn has(&self, invocation: &str) -> bool {
         self.invocations().contains(invocation)
     }
@@ -39,18 +39,18 @@ impl Retried {
     }
 }
 
-/// A request's body whose first message is looked at while it passes. What it says is known until the body is dropped.
+/// A request's body whose first message is read while it passes. Its content is known until the body is dropped.
 pub(crate) struct Watched<B> {
     body: B,
     retried: Arc<Retried>,
-    /// `None` once it is read, or is no start.
+    /// `None` once the message is read, or if it is no start.
     reader: Option<Reader>,
-    /// What this body says is made again.
+    /// The retried invocation of this body.
     invocation: Option<String>,
 }
 
 impl<B> Watched<B> {
-    /// Looks at a request of this path.
+    /// Watches a request of this path.
     pub(crate) fn new(body: B, path: &str, retried: &Arc<Retried>) -> Self {
         Self {
             body,
@@ -102,17 +102,17 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Watched<B> {
     }
 }
 
-/// Reads a start as it comes, and keeps nothing of it but the id: the state beside it may be large.
+/// Reads a start as it arrives, and keeps nothing of it except the id: the state beside it may be large.
 #[derive(Debug, Default)]
 struct Reader {
     header: Vec<u8>,
-    /// How many bytes of the message are to come.
+    /// How many bytes of the message are still to come.
     left: u64,
     part: Part,
     id: Vec<u8>,
 }
 
-/// What of a message comes next.
+/// The part of a message that comes next.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Tag(Varint),
@@ -128,7 +128,7 @@ impl Default for Part {
     }
 }
 
-/// A number of which some bytes are read.
+/// A number with some of its bytes read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Varint {
     value: u64,
@@ -136,7 +136,7 @@ struct Varint {
 }
 
 impl Varint {
-    /// Takes its next byte. `Some` if that was the last.
+    /// Takes its next byte. Returns `Some` if that was the last.
     fn take(&mut self, byte: u8) -> Option<u64> {
         let digits = u64::from(byte & 0x7f);
         self.value |= digits.checked_shl(self.shift).unwrap_or_default();
@@ -145,13 +145,13 @@ impl Varint {
     }
 }
 
-/// What a start has said by now.
+/// What is known of a start by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     More,
-    /// The attempt is made again.
+    /// The attempt is a retry.
     Retried,
-    /// It is the first attempt, or none.
+    /// It is the first attempt, or no attempt.
     Over,
 }
 
@@ -198,7 +198,7 @@ impl Reader {
         Progress::Over
     }
 
-    /// Takes a byte of a tag, a number or a length. Returns what the start says, where that is known now.
+    /// Takes a byte of a tag, a number or a length. Returns the result of the start as soon as it is known.
     fn step(&mut self, byte: u8) -> Option<Progress> {
         let next = match &mut self.part {
             Part::Tag(varint) => {
@@ -270,7 +270,7 @@ mod tests {
         [header.to_be_bytes().to_vec(), body].concat()
     }
 
-    /// A start with so many retries and a large state.
+    /// Returns a start with so many retries and a large state.
     fn start(retries: u64) -> Vec<u8> {
         let state = text(4, &vec![0xff; 100_000]);
         let fields = [
@@ -315,7 +315,7 @@ mod tests {
             assert_eq!(Reader::default().read(&bytes), Progress::Over);
         }
         assert_eq!(Reader::default().read(&[0; 3]), Progress::More);
-        // A length that is a lie.
+        // A length that is wrong.
         let mut lie = message(0, &[varint(ID << 3 | 2), varint(u64::MAX)]);
         lie.extend([0; 64]);
         assert_eq!(Reader::default().read(&lie), Progress::Over);

@@ -1,4 +1,4 @@
-//! What callers cannot bring along.
+//! What callers cannot set in a request.
 
 use neuron_engine::RunClient as _;
 use neuron_testing::{NotedModel, NotedTool, noted_agent};

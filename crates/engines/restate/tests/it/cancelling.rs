@@ -16,10 +16,10 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// Longer than anybody waits for the end of a run.
+/// Longer than any test waits for the end of a run.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
-/// Waits for the end of a cancelled run that would go on for a day.
+/// Waits for the end of a cancelled run that would continue for a day.
 async fn cancelled(stage: &Stage, run: &RunId) -> RunOutput {
     let output = stage.wait(run).await;
     assert_eq!(output.state, RunPhase::Cancelled);

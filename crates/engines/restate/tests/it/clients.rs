@@ -1,4 +1,4 @@
-//! What a client is told.
+//! The answers that a client gets.
 
 use neuron_engine::{PageRequest, RunClient as _, RunClientError, RunFilter, RunPage};
 use neuron_restate::{RestateClient, ServerAddress};

@@ -1,4 +1,4 @@
-//! The conformance kit: a server for each scenario, and workers that are processes of their own.
+//! The conformance kit: a server for each scenario, and workers that are separate processes.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -51,7 +51,7 @@ struct RestateSession {
     server: Arc<Mutex<EngineServer>>,
     ingress: String,
     client: RestateClient,
-    /// The same.
+    /// The same client.
     runs: Arc<dyn RunClient>,
     prefix: String,
     /// Where its workers listen, one after another: a run stays with the address that it was started at.
@@ -73,7 +73,7 @@ impl Host for RestateHost {
     const SURVIVES: bool = true;
     const HAS_ENGINE: bool = true;
     const ROLLS_OVER: bool = true;
-    /// A worker is not shown how often the server has tried an invocation.
+    /// A worker does not get the number of times that the server has tried an invocation.
     const COUNTS_LOST_WORKERS: bool = false;
 
     fn rolling_over_after(&self, events: u64) -> Self {
@@ -166,7 +166,7 @@ impl ClientSession for RestateSession {
         if state.worker.is_some() {
             return Ok(self.runs.signal(run_id, name, payload).await?);
         }
-        // The server keeps it until there is a worker.
+        // The server keeps the signal until there is a worker.
         let request = format!("POST /{}/{run_id}/signal/send", self.prefix);
         let body = json!({"name": name, "payload": payload}).to_string();
         let answer = ask(&self.ingress, &request, &body);
@@ -177,7 +177,7 @@ impl ClientSession for RestateSession {
         }
     }
 
-    /// An invocation each, that of `run` and those of its later segments.
+    /// Returns the number of invocations: that of `run` and those of its later segments.
     async fn histories(&self, run_id: &RunId) -> Result<u64, HostError> {
         let prefix = &self.prefix;
         let query = format!(

@@ -1,4 +1,4 @@
-//! Runs that go on in fresh journals.
+//! Runs that continue as new.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +103,7 @@ async fn a_turn_that_is_torn_apart_loses_nothing_and_does_nothing_twice() {
     // The journal that waits was begun after the write was made.
     until(async || (journals(&stage, &run, None).await.len() >= 3).then_some(())).await;
     assert_eq!(stage.client.status(&run).await.unwrap().approvals, tickets);
-    // Whoever goes on has other settings.
+    // The worker that continues has other settings.
     drop(worker);
     let worker = stage.worker(&executor).await;
     drop(worker);
@@ -219,7 +219,7 @@ async fn a_continued_run_is_cancelled_by_its_handler_and_by_restate() {
             let reason = Some("enough".to_owned());
             stage.client.cancel(&run, reason).await.unwrap();
         }
-        // Its model call would go on for a day.
+        // Its model call would continue for a day.
         let output = stage.wait(&run).await;
         assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
         let status = stage.client.status(&run).await.unwrap();

@@ -90,13 +90,13 @@ async fn a_continued_run_goes_on_when_the_server_is_back() {
     assert_eq!(asked.keys(), ["run:30:1"]);
     let reads: BTreeSet<String> = read.keys().into_iter().collect();
     assert_eq!(reads.len(), 58);
-    // A read in flight may have been made again.
+    // A read in flight may have been repeated.
     assert!(read.keys().len() <= 60, "{:?}", read.keys());
     let journals = journals(&stage, &run, None).await.len();
     assert!(journals >= 10, "{journals}");
 }
 
-/// The same stage on its server, killed and started again.
+/// Returns the same stage on its server, killed and started again.
 async fn killed_and_restarted(stage: Stage) -> Stage {
     let prefix = stage.names.agent().to_owned();
     let server = Arc::into_inner(stage.server).expect("nobody else holds the server");

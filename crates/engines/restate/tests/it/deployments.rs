@@ -15,7 +15,7 @@ fn write(name: &'static str) -> NotedTool {
     })
 }
 
-/// One that begins a journal for every turn.
+/// Returns settings of this name, with a journal for every turn.
 fn named(name: &str) -> impl FnOnce(AgentServices) -> AgentServices {
     let name = name.to_owned();
     move |services| services.with_deployment(name).continue_as_new_after(1)
@@ -42,12 +42,12 @@ async fn a_run_stays_at_the_deployment_that_it_began_at_through_all_its_segments
     let before = journals(&stage, &run, Some("blue")).await.len();
     assert!(before >= 2, "{before} journals");
 
-    // Whatever is called from now on is called there, but for the run's segments.
+    // Everything that is called from now on is called there, except the run's segments.
     let blue_address = stage.elsewhere();
     let _green = stage.worker_with(&other, named("green")).await;
     let message = UserMessage::new("And this.");
     stage.client.send(&run, message).await.unwrap();
-    // It goes on in whatever process serves the deployment.
+    // The run continues in whatever process serves the deployment.
     drop(worker);
     stage.at(blue_address);
     let _blue = stage.worker_with(&executor, named("blue")).await;
@@ -68,7 +68,7 @@ async fn a_run_stays_at_the_deployment_that_it_began_at_through_all_its_segments
     let received = |event: &&RunEvent| matches!(event, RunEvent::MessageReceived { .. });
     assert_eq!(events.iter().filter(received).count(), 1, "{events:?}");
 
-    // A new run begins at the newest.
+    // A new run begins at the newest deployment.
     let run = stage.start("begins", &spec).await;
     stage.reaches(&run, RunPhase::WaitingForApproval).await;
     assert_eq!(green.keys(), ["begins:1:1"]);

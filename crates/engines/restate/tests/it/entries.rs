@@ -13,7 +13,7 @@ use crate::{
     stage::Stage,
 };
 
-/// The entries and bytes of a run of so many turns that each call this tool once, but for the last.
+/// Returns the entries and bytes of a run of so many turns that each call this tool once, except the last.
 async fn journal(stage: &Stage, tool: &NotedTool, name: &str, count: usize) -> (u64, u64) {
     let (spec, executor) = noted_agent(
         &NotedModel::new(&turns(count, name)),
@@ -43,10 +43,10 @@ async fn a_turn_makes_five_entries_with_a_read_and_seven_with_a_write() {
         let bytes = (of_eleven - of_one) / 10;
         println!("{name}: {one} entries of one turn, {eleven} of eleven; {bytes} bytes a turn");
         assert_eq!(eleven - one, 10 * most, "{name}");
-        // What is the run's own: its input, where it is, a question of the state, its start, its last status and its output.
-        // And a model call, with the status before it.
+        // The run's own entries: its input, where it is, a request for the state, its start, its last status and its
+        // output. And a model call, with the status before it.
         assert!(one <= 11, "{one}");
-        // 200 of them are the tool's result, which stands in the wait and in the events.
+        // 200 of them are the tool's result, which is in the wait and in the events.
         assert!(bytes <= most_bytes, "{bytes} bytes a turn");
     }
 }

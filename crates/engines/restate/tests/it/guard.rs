@@ -1,4 +1,4 @@
-//! Something that checks tokens before a server, as a proxy does, and keeps them to itself.
+//! A guard in front of a server: it checks tokens, as a proxy does, and does not forward them.
 
 use std::sync::{
     Arc,
@@ -11,7 +11,7 @@ use tokio::{
     task::AbortHandle,
 };
 
-/// A proxy before one port of a server. Clones of what it does share its counts. It ends when it is dropped.
+/// A proxy in front of one port of a server. Clones share its counts. It ends when it is dropped.
 pub(crate) struct Guard {
     pub(crate) url: String,
     counts: Arc<Counts>,
@@ -25,7 +25,7 @@ struct Counts {
     passed: AtomicUsize,
 }
 
-/// What it does with a request.
+/// How it handles a request.
 #[derive(Clone)]
 struct Rule {
     /// `host:port` of the server.
@@ -34,27 +34,27 @@ struct Rule {
     refuses: Option<Refusal>,
 }
 
-/// What it lets nobody through with. `None` where it lets all pass as they are.
+/// The condition of a rejection. Without one, all requests pass as they are.
 #[derive(Clone, Copy)]
 enum Refusal {
     /// Requests without the token get this status. The others pass without it.
     Untrusted(u16),
-    /// The first so many get this status.
+    /// The first so many requests get this status.
     First(usize, u16),
 }
 
 impl Guard {
-    /// One that takes the token out of requests, and answers those without with this status.
+    /// Returns a guard that takes the token out of requests, and answers those without with this status.
     pub(crate) async fn demanding(token: &'static str, url: &str, status: u16) -> Self {
         Self::start(token, url, Some(Refusal::Untrusted(status))).await
     }
 
-    /// One that answers so many requests with this status, and lets all others pass.
+    /// Returns a guard that answers so many requests with this status, and lets all others pass.
     pub(crate) async fn refusing_first(count: usize, url: &str, status: u16) -> Self {
         Self::start("", url, Some(Refusal::First(count, status))).await
     }
 
-    /// One that demands nothing, and counts the tokens that it is shown.
+    /// Returns a guard that demands nothing, and counts the tokens that it gets.
     pub(crate) async fn watching(token: &'static str, url: &str) -> Self {
         Self::start(token, url, None).await
     }
@@ -72,7 +72,7 @@ impl Guard {
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (rule, counts) = (rule.clone(), Arc::clone(&shared));
-                // Whoever asked sees what became of it.
+                // The client sees the result.
                 tokio::spawn(async move { rule.answer(stream, &counts).await.ok() });
             }
         });
@@ -83,17 +83,17 @@ impl Guard {
         }
     }
 
-    /// How many requests it refused.
+    /// Returns how many requests it rejected.
     pub(crate) fn refused(&self) -> usize {
         self.counts.refused.load(Ordering::SeqCst)
     }
 
-    /// How many requests had any token.
+    /// Returns how many requests had any token.
     pub(crate) fn shown(&self) -> usize {
         self.counts.shown.load(Ordering::SeqCst)
     }
 
-    /// How many requests the server got.
+    /// Returns how many requests the server got.
     pub(crate) fn passed(&self) -> usize {
         self.counts.passed.load(Ordering::SeqCst)
     }

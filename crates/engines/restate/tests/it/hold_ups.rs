@@ -1,4 +1,4 @@
-//! Runs that do not go on: their worker is gone, or the server has ended them.
+//! Runs that are blocked: their worker is gone, or the server has ended them.
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_harness::until;

@@ -13,7 +13,7 @@ pub(crate) struct Journal {
     pub(crate) bytes: u64,
 }
 
-/// All journals of a run that began at this deployment, the first that of `run`.
+/// Returns all journals of a run that began at this deployment, the first that of `run`.
 pub(crate) async fn journals(stage: &Stage, run: &RunId, deployment: Option<&str>) -> Vec<Journal> {
     let first = format!("{}/{run}/run", stage.names.agent());
     let later = format!("{}/{run}/segment", stage.names.segments(deployment));
@@ -40,7 +40,7 @@ pub(crate) fn unlimited(spec: AgentSpec) -> AgentSpec {
     AgentSpec { limits, ..spec }
 }
 
-/// A script that calls a tool in all its turns but the last.
+/// Returns a script that calls a tool in all its turns except the last.
 pub(crate) fn turns(count: usize, tool: &str) -> Value {
     let mut turns = vec![json!({"tool_calls": [{"name": tool, "input": {}}]}); count - 1];
     turns.push(json!({"text": "Done."}));

@@ -28,7 +28,7 @@ async fn a_step_waits_for_a_worker_that_has_what_it_needs_and_no_look_is_an_atte
     is_blocked(&stage, &run, "there is no provider \"script\"").await;
     drop(worker);
 
-    // Its agent has a tool that is not here.
+    // The run's agent has a tool that this executor lacks.
     let without_tool = Executor::builder()
         .provider("script", model.clone())
         .build();
@@ -47,7 +47,7 @@ async fn a_step_waits_for_a_worker_that_has_what_it_needs_and_no_look_is_an_atte
     assert_eq!(status.blocked, None);
 }
 
-/// Waits until the run says that it is, and why.
+/// Waits until the run's status shows that it is blocked, and why.
 async fn is_blocked(stage: &Stage, run: &RunId, why: &str) {
     let blocked = until(async || {
         let status = stage.client.status(run).await.ok()?;

@@ -52,7 +52,7 @@ async fn a_run_that_cannot_be_carried_over_goes_on_and_then_says_what_to_configu
         })
         .await;
     let run = stage.start("full", &unlimited(spec)).await;
-    // Some 130 MB go through the server, and the debug build's worker.
+    // Some 130 MB pass through the server and the worker, which is a debug build.
     let output = stage.wait_at_length(&run).await;
     assert_eq!(output.state, RunPhase::Failed);
     let error = output.error.unwrap();

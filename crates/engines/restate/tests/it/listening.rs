@@ -6,7 +6,7 @@ use neuron_executor::Executor;
 use neuron_restate::{AgentServices, ServiceNames, SettingsError};
 use tokio::net::TcpListener;
 
-/// The public key of somebody.
+/// The public key of some server.
 const KEY: &str = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
 
 fn services() -> AgentServices {
@@ -18,7 +18,7 @@ fn services() -> AgentServices {
 
 async fn serve(services: AgentServices, address: &str) -> Result<(), SettingsError> {
     let listener = TcpListener::bind(address).await.unwrap();
-    // It is to stop at once.
+    // The worker is to stop at once.
     services.serve(listener, ready(())).await
 }
 

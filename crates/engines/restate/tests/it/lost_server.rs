@@ -33,7 +33,7 @@ async fn runs_go_on_when_the_server_is_back() {
     let address = server.address.clone();
     let names = neuron_restate::ServiceNames::new("restarted").unwrap();
     let client = neuron_restate::RestateClient::new(address, names).unwrap();
-    // The stage's own hold on the server is given back before it is killed.
+    // The stage's share of the server is dropped before the server is killed.
     let shared = Arc::new(server);
     let stage = Stage::on(Arc::clone(&shared), "restarted");
     let _worker = stage.worker(&executor).await;

@@ -15,7 +15,7 @@ pub(crate) const TURNS: usize = 12;
 /// How many workers are lost. Restate waits longer after each.
 pub(crate) const LOSSES: usize = 6;
 
-/// How many calls of a worker end before it is lost, at most. The script has enough for all of them.
+/// The most calls of a worker that end before it is lost. The script has enough for all workers.
 pub(crate) const MOST_CALLS: usize = 3;
 
 /// Turns with a read alone, a write alone, and three calls beside each other.
@@ -49,8 +49,8 @@ pub(crate) fn tools() -> [NotedTool; 2] {
     ]
 }
 
-/// Events with the ends of calls beside each other in the order of the calls: they come as they come. Without the nonce, which
-/// every run has its own of.
+/// Returns the events with the ends of parallel calls in the order of the calls: they end in any order. The nonce is
+/// left out, because every run has its own.
 pub(crate) fn in_call_order(mut events: Vec<RunEvent>) -> Vec<RunEvent> {
     let call = |event: &RunEvent| match event {
         RunEvent::ToolFinished { call_id, .. } => Some(call_id.clone()),
@@ -67,7 +67,7 @@ pub(crate) fn in_call_order(mut events: Vec<RunEvent>) -> Vec<RunEvent> {
     events
 }
 
-/// Events without what differs when a write's outcome is unknown.
+/// Returns the events without what differs when a write's outcome is unknown.
 pub(crate) fn course(events: Vec<RunEvent>) -> Vec<Value> {
     let events = in_call_order(events).into_iter();
     let values = events.map(|event| serde_json::to_value(event).unwrap());
@@ -124,7 +124,7 @@ async fn a_run_ends_as_if_none_had_been_lost_and_no_write_is_made_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_ends_ten_workers_in_a_row_is_made_no_more() {
     const MOST: usize = 10;
-    // It never answers.
+    // The model never answers.
     let model = NotedModel::hanging();
     let (spec, executor) = noted_agent(&model, &tools());
     let stage = Stage::set("lost").await;

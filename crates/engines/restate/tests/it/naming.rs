@@ -1,4 +1,4 @@
-//! Runs that anybody starts over HTTP, with two texts.
+//! Runs that any client starts over HTTP, with two texts.
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_testing::{NotedModel, noted_agent};
@@ -25,7 +25,7 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
     let status = stage.client.status(&named).await.unwrap();
     assert_eq!(status.definition, Some(spec.fingerprint()));
     assert_eq!(status.owner.as_deref(), Some("ann"));
-    // Its first step names the agent's definition: no entry more than with a definition.
+    // The first step looks up the agent's definition: no entry more than with a definition.
     stage.run("whole", &spec).await;
     let entries = async |run| journals(&stage, run, None).await[0].entries;
     assert_eq!(entries(&named).await, entries(&whole).await);

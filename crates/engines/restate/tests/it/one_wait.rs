@@ -1,4 +1,4 @@
-//! What takes effect while effects are in flight, and what becomes of them when a worker is lost.
+//! What takes effect while effects are in flight, and what happens to them when a worker is lost.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 use crate::{server::Server, stage::Stage};
 
-/// A tool whose calls each take a permit, and how many of them were dropped before they had one.
+/// Returns a tool whose calls each take a permit, and the number of calls that were dropped before they had one.
 fn held(name: &'static str, effects: ToolEffects) -> (NotedTool, Arc<Semaphore>, Arc<AtomicUsize>) {
     let (permits, dropped) = (Arc::new(Semaphore::new(0)), Arc::<AtomicUsize>::default());
     let (taken, count) = (Arc::clone(&permits), Arc::clone(&dropped));
@@ -47,13 +47,13 @@ fn asked() -> NotedTool {
     })
 }
 
-/// A turn with a call of each of these tools, and a last one.
+/// Returns a turn with a call of each of these tools, and a last turn.
 fn turn_of(tools: &[&str]) -> serde_json::Value {
     let calls = tools.iter().map(|name| json!({"name": name, "input": {}}));
     json!({"turns": [{"tool_calls": calls.collect::<Vec<_>>()}, {"text": "Done."}]})
 }
 
-/// Waits until an event like this is written.
+/// Waits until a matching event is written.
 async fn happens(stage: &Stage, run: &RunId, like: impl Fn(&RunEvent) -> bool) {
     until(async || {
         let events = stage.client.events_after(run, 0).await.ok()?;
@@ -172,7 +172,7 @@ async fn a_cancelled_run_ends_while_its_read_hangs_and_waits_for_its_write() {
             stage.client.cancel(&run, None).await.unwrap();
         }
         until(async || (dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
-        // The write has a moment to say that it is done.
+        // The write has a moment to report its end.
         gate.add_permits(1);
         let output = stage.wait(&run).await;
         assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
@@ -256,7 +256,7 @@ async fn what_is_in_flight_goes_on_when_the_server_is_lost_and_is_joined_when_it
         server.kill_and_restart();
         server
     });
-    // These end while nobody waits for them.
+    // These end while no invocation waits for them.
     read_gate.add_permits(1);
     write_gate.add_permits(1);
     let stage = Stage::on(Arc::new(server.await.unwrap()), "joined");

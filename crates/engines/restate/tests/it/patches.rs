@@ -1,4 +1,4 @@
-//! Changes of a workflow in which runs that began before have no part.
+//! Changes of a workflow that do not apply to runs that began before.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// A workflow that waits for a word, as it was.
+/// A workflow that waits for a word, before the change.
 struct Before;
 
 impl Workflow for Before {
@@ -29,7 +29,7 @@ impl Workflow for Before {
     }
 }
 
-/// The same with a rest before it.
+/// The same workflow with a rest before the wait.
 struct After;
 
 impl Workflow for After {

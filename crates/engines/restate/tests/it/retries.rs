@@ -14,13 +14,13 @@ use crate::stage::Stage;
 async fn workers_lost_between_attempts_change_neither_their_number_nor_their_delays() {
     const ATTEMPTS: usize = 4;
     const DELAY: Duration = Duration::from_millis(800); // Not earlier, at any speed.
-    // What is asked for is the part of a delay that has no jitter.
+    // The part of a delay without jitter is checked.
     let asked = u64::try_from(DELAY.as_millis()).unwrap();
     let fail = json!({"kind": "overloaded", "message": "no capacity", "retry_after_ms": asked});
     let script = json!({"turns": [{"text": "Done.", "fail": vec![fail; 2 * ATTEMPTS]}]});
     let turnstile = Turnstile::default();
     let model = NotedModel::new(&script).behind(&turnstile);
-    // Each worker makes one attempt: where whoever ends it is late, the next one is held.
+    // Each worker makes one attempt: if the test ends it late, the next attempt is held.
     let one = Moment::InCall { after: 1 };
     turnstile.close_for(one);
     let (mut spec, executor) = noted_agent(&model, &[]);

@@ -1,4 +1,4 @@
-//! A Restate server that lives as long as somebody uses it. Call it where blocking is allowed.
+//! A Restate server that exists as long as a test uses it. Call it where blocking is allowed.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The server of this process's tests. It ends when the last of them drops it.
+    /// Returns the server of this process's tests. It ends when the last of them drops it.
     pub(crate) fn shared() -> Arc<Self> {
         let engine = Handle::current().block_on(EngineServer::shared(Engine::Restate));
         Arc::new(Self::of(engine.unwrap()))
     }
 
-    /// A server of its own for one test.
+    /// Starts a separate server for one test.
     pub(crate) fn start() -> Self {
         let engine = Handle::current().block_on(EngineServer::find(Engine::Restate));
         Self::of(Arc::new(engine.unwrap()))
@@ -37,7 +37,7 @@ impl Server {
         }
     }
 
-    /// Kills it, and starts it again with what it has on the disk.
+    /// Kills the server, and starts it again with its files.
     pub(crate) fn kill_and_restart(&mut self) {
         let engine = Arc::get_mut(&mut self.engine).expect("nobody shares the server");
         Handle::current().block_on(engine.restart()).unwrap();

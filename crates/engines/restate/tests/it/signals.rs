@@ -34,7 +34,7 @@ async fn messages_that_come_before_anyone_waits_are_taken_in_order() {
             .send(&run, UserMessage::new(text))
             .await
             .unwrap();
-        // Signals that nobody waits for do not get in the way.
+        // Signals that the run does not wait for do not get in the way.
         let weather = stage.client.signal(&run, "weather", json!(text)).await;
         weather.unwrap();
     }
@@ -89,7 +89,7 @@ async fn messages_reach_a_run_whose_id_one_had_that_was_killed() {
             sent.unwrap();
         }
         until(async || (received(&stage.events(&run).await) == texts).then_some(())).await;
-        // Nothing of it closes its inbox.
+        // No part of the run closes its inbox.
         stage.change(&run, "kill").await;
         stage.reaches(&run, RunPhase::Failed).await;
         stage.change(&run, "purge").await;

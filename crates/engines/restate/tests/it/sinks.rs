@@ -1,4 +1,4 @@
-//! What a worker's sink is told.
+//! The events that a worker's sink gets.
 
 use std::{sync::Arc, time::Duration};
 

@@ -30,7 +30,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A stage whose services have names of their own.
+    /// Returns a stage whose services have their own names.
     pub(crate) async fn set(prefix: &str) -> Self {
         let server = tokio::task::spawn_blocking(Server::shared).await.unwrap();
         Self::on(server, prefix)
@@ -51,7 +51,7 @@ impl Stage {
         self.worker_with(executor, |services| services).await
     }
 
-    /// Starts a worker with threads of its own, and has the server know it.
+    /// Starts a worker with its own threads, and registers it with the server.
     pub(crate) async fn worker_with(
         &self,
         executor: &Executor,
@@ -81,13 +81,13 @@ impl Stage {
         TestWorker(Some(runtime))
     }
 
-    /// Has the next worker listen where none has before, and returns where the newest does.
+    /// Makes the next worker listen at a new address, and returns the address of the newest worker.
     pub(crate) fn elsewhere(&self) -> SocketAddr {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         std::mem::replace(&mut self.listen.lock().unwrap(), anywhere)
     }
 
-    /// Has the next worker listen there.
+    /// Makes the next worker listen at this address.
     pub(crate) fn at(&self, address: SocketAddr) {
         *self.listen.lock().unwrap() = address;
     }
@@ -159,7 +159,7 @@ impl Stage {
         (status, response.json().await.unwrap_or_default())
     }
 
-    /// Asks the server's own tables.
+    /// Queries the server's own tables.
     pub(crate) async fn query(&self, query: &str) -> Vec<Value> {
         let url = format!("{}/query", self.server.address.admin_url);
         let request = self.http.post(url).header("accept", "application/json");
@@ -188,7 +188,7 @@ impl Stage {
     }
 }
 
-/// A worker that is lost when it is dropped: what it does ends where it is.
+/// A worker that is lost when it is dropped: everything in it ends where it is.
 pub(crate) struct TestWorker(Option<Runtime>);
 
 impl Drop for TestWorker {

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// After so long Restate suspends a run that does nothing.
+/// After this time Restate suspends a run that does nothing.
 const SOON: Duration = Duration::from_millis(200); // Only so that it does not take long.
 
-/// What takes longer than that.
+/// A duration that is longer than that.
 const LONGER: Duration = Duration::from_secs(1); // Any longer would do as well.
 
 #[tokio::test(flavor = "multi_thread")]

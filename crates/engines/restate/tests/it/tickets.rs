@@ -1,4 +1,4 @@
-//! Tickets: decided by client and by plain HTTP, refused, and waited for without a worker.
+//! Tickets: decided by client and by plain HTTP, rejected, and waited for without a worker.
 
 use neuron_engine::{DecisionBody, RunClient as _};
 use neuron_harness::until;
@@ -31,7 +31,7 @@ async fn one_call_is_approved_and_one_denied_across_the_loss_of_the_worker() {
     assert_eq!(status.approvals.len(), 2);
     drop(worker);
 
-    // The server takes it in while there is no worker.
+    // The server accepts the decision while there is no worker.
     let approval = json!({
         "ticket": status.approvals[0].ticket,
         "digest": status.approvals[0].digest,
@@ -118,7 +118,7 @@ async fn a_decision_that_fits_no_open_ticket_is_refused_with_a_sentence() {
             "a denial of ticket t1-1 has no use for arguments: leave them out, or approve"
         )
     );
-    // Of two at the same time one is refused, taken up or not.
+    // Of two at the same time one is rejected, whether the other was received yet or not.
     let (one, two) = tokio::join!(
         stage.client.decide(&run, &first),
         stage.client.decide(&run, &first)
@@ -148,7 +148,7 @@ async fn a_ticket_that_lapsed_is_refused_and_the_run_goes_on() {
     let tools = [echo.clone(), noted.clone()];
     let (mut spec, executor) = noted_agent(&NotedModel::new(&script), &tools);
     spec.approvals.approve = vec!["echo".into()];
-    spec.approval_timeout = Some(std::time::Duration::from_secs(1)); // Nobody decides it, so it lapses at any speed.
+    spec.approval_timeout = Some(std::time::Duration::from_secs(1)); // It is not decided, so it lapses at any speed.
     let stage = Stage::set("lapsing").await;
     let _worker = stage.worker(&executor).await;
     let run = stage.start("lapsed", &spec).await;

@@ -1,4 +1,4 @@
-//! A token is shown to what demands it, and to nothing else: a Restate server would keep it.
+//! A token is sent to what demands it, and to nothing else: a Restate server would keep it.
 
 use neuron_engine::{PageRequest, RunClient as _, RunClientError, RunFilter};
 use neuron_harness::until;
@@ -27,7 +27,7 @@ async fn list(client: &RestateClient) -> Vec<RunStatus> {
     listed.unwrap().runs
 }
 
-/// Does everything with a run that a client can.
+/// Makes every request to a run that a client can make.
 async fn use_all(client: &RestateClient, stage: &Stage, run: &str) {
     let script = json!({"turns": [
         {"tool_calls": [{"name": "gate", "input": {}}]},
@@ -76,7 +76,7 @@ async fn what_demands_the_token_is_shown_it_from_then_on() {
         let ingress = Guard::demanding(TOKEN, &stage.server.address.ingress_url, status).await;
         let admin = Guard::demanding(TOKEN, &stage.server.address.admin_url, status).await;
         let client = client(&stage, &ingress, &admin, Some(TOKEN));
-        // A clone learns what the other has learned.
+        // A clone knows what the other has learned.
         use_all(&client.clone(), &stage, "guarded").await;
         list(&client).await;
         let output = client.output(&RunId::new("guarded").unwrap()).await;

@@ -1,14 +1,14 @@
-//! Runs of a tree of which one is ended from outside.
+//! Runs of a tree in which one run is ended from outside.
 
 use neuron_testing::parked_tree;
 use neuron_types::{ExitReason, RunEvent, RunId, RunPhase, StepId};
 
 use crate::stage::Stage;
 
-/// As many trees as are ended at once.
+/// The number of trees that are ended at once.
 const TREES: usize = 10;
 
-/// Starts a run that starts another, and waits until that waits for a person.
+/// Starts a run that starts another, and waits until the child waits for a person.
 async fn parked(stage: &Stage, name: &str) -> (RunId, RunId) {
     let (lead, _) = parked_tree();
     let run = stage.start(name, &lead).await;
@@ -31,7 +31,7 @@ async fn runs_whose_parent_was_killed_end_with_their_lease() {
     }
     for (_, child) in &trees {
         let output = stage.wait(child).await;
-        // The server may end what a killed invocation has sent with it.
+        // When an invocation is killed, the server may also end what that invocation has sent.
         let is_gone = |message: &str| message == "the run that started it is gone";
         let error = output.error.unwrap();
         let is_killed = output.exit_reason == Some(ExitReason::Terminated);
