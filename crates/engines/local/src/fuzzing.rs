@@ -1,4 +1,4 @@
-//! What the fuzz target checks of rows of the journal, beside that reading them does not panic.
+//! What the fuzz target checks of rows of the journal, besides that reading them does not panic.
 
 use std::fmt::Debug;
 
@@ -21,7 +21,7 @@ use crate::journal::{
     },
 };
 
-/// The columns that hold a text, each with what writes it. `?2` is a number.
+/// The columns with a text, each with the statement that writes it. `?2` is a number.
 const COLUMNS: [&str; 15] = [
     "UPDATE statuses SET status = ?1, seq = ?2",
     "UPDATE statuses SET output = ?1, seq = ?2",
@@ -40,12 +40,12 @@ const COLUMNS: [&str; 15] = [
     "UPDATE attempts SET fingerprint = ?1, at = ?2 WHERE op = 0",
 ];
 
-/// Numbers that somebody may have written.
+/// Numbers that a row may contain.
 const NUMBERS: [i64; 8] = [0, 1, 2, 40, -1, 1 << 40, i64::MAX, i64::MIN];
 
 const RUN: i64 = 1;
 
-/// A run with a row in each table, but of a segment.
+/// A run with a row in each table, except that of segments.
 const ROWS: &str = r#"
 INSERT INTO entries (id, run, seq, op, at, kind, label, fingerprint, events, result) VALUES
     (4294967297, 1, 1, 1, 0, 'model', 'a', 'model 1 1:1 x', '[[0,{"type":"turn_started","turn":1}]]', 'null'),
@@ -59,11 +59,11 @@ INSERT INTO signals (id, run, name, payload, sent_at) VALUES
     (1, 1, 'decision', 'null', 0), (2, 1, 'user_message', 'null', 0), (3, 1, 'cancel', 'null', 0);
 "#;
 
-/// Checks a text in a column of the journal: the input's first byte says in which, the second which number stands beside
-/// it, and the rest is the text.
+/// Checks a text in a column of the journal: the input's first byte selects the column, the second the number beside
+/// the text, and the rest is the text.
 ///
-/// What reads it finds a value or an error. A value is written as the same value again, events are counted upwards, and
-/// the status, events and transcript of a run are there for whoever looks, whatever the others are.
+/// A reader finds a value or an error. A value is written as the same value again, events are counted upwards, and the
+/// status, events and transcript of a run can be read independently of each other.
 ///
 /// # Panics
 ///
@@ -85,7 +85,7 @@ pub fn check_row(input: &[u8]) {
         let read = written.map(|()| read(journal));
         let undone = journal.execute_batch("ROLLBACK");
         assert!(undone.is_ok(), "{undone:?}");
-        // A text that is none is not written, nor is one that is too long.
+        // A text that is not valid UTF-8 is not written, nor is one that is too long.
         drop(read);
     });
 }
@@ -160,7 +160,7 @@ fn check_events(journal: &Connection) {
         numbers.iter().zip(numbers.iter().skip(1)).all(in_order),
         "{numbers:?}"
     );
-    // Behind the last entry nothing is looked for.
+    // Nothing is looked for behind the last entry.
     let last = entries::last(journal, RUN).unwrap_or_default().1;
     let is_last = numbers.iter().all(|seq| *seq <= last);
     for after in [1, 3].into_iter().filter(|_| is_last) {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
-/// The wall clock as it was when this process took the run up, and the time since then by the monotonic clock: delays
-/// between attempts are as long as they are to be, whatever becomes of the wall clock meanwhile.
+/// The wall clock when this process took the run up, and the time since then by the monotonic clock: delays between
+/// attempts are as long as they should be, whatever happens to the wall clock meanwhile.
 #[derive(Debug)]
 pub(crate) struct Clock {
     wall: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! What both doors keep of what was started.
+//! What both doors keep of the steps and timers that were started.
 
 pub(crate) mod clock;
 pub(crate) mod running;

@@ -1,4 +1,4 @@
-//! What a run on a local door has under way, as futures.
+//! The attempts and deadlines that a run on a local door has in flight, as futures.
 
 use std::{
     fmt,
@@ -10,11 +10,11 @@ use neuron_flow::AttemptKey;
 use neuron_types::Handle;
 use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 
-/// Attempts and deadlines under way, in the order in which they began. They go on while they are polled.
+/// Attempts and deadlines in flight, in the order in which they began. They progress while they are polled.
 pub(crate) struct Running<T> {
     going: Vec<Going<T>>,
-    /// What an attempt that has ended was in. The next one takes its place: an attempt is several kilobytes, and there is one
-    /// after the other.
+    /// The allocation of an attempt that has ended. The next one reuses it: an attempt is several kilobytes, and
+    /// attempts follow each other.
     spare: Option<ReusableBoxFuture<'static, T>>,
 }
 
@@ -78,7 +78,7 @@ impl<T: 'static> Running<T> {
         });
     }
 
-    /// Drops what this handle names.
+    /// Drops everything of this handle.
     pub(crate) fn drop_all_of(&mut self, handle: Handle) {
         self.going.retain(|going| going.what.handle() != handle);
     }
@@ -98,7 +98,7 @@ impl<T: 'static> Running<T> {
         }
     }
 
-    /// Lets everything go on. Returns what came of what has ended.
+    /// Polls everything in flight. Returns the results of what has ended.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Vec<T> {
         let mut ended = Vec::new();
         let is_over = |going: &mut Going<T>| match going.future.poll(cx) {

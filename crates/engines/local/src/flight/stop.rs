@@ -8,7 +8,7 @@ use std::sync::{
 use neuron_types::DurableError;
 use tokio_util::sync::CancellationToken;
 
-/// Wakes whoever waits in a run that is to stop, and remembers why. The first reason stays.
+/// Wakes every wait in a run that is to stop, and remembers why. The first reason stays.
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
     token: CancellationToken,
@@ -31,18 +31,18 @@ impl Stop {
         self.end(Why::Interrupted);
     }
 
-    /// Has the run stop between two steps, to be resumed later.
+    /// Makes the run stop between two steps, to be resumed later.
     pub(crate) fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is to stop between two steps.
+    /// Returns whether the run is to stop between two steps.
     pub(crate) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Relaxed)
     }
 
     fn end(&self, why: Why) {
-        // Set first: whoever is woken by the token asks why.
+        // Set first: a waiter that the token wakes reads the reason.
         self.why.get_or_init(|| why);
         self.token.cancel();
     }
@@ -52,12 +52,12 @@ impl Stop {
         &self.token
     }
 
-    /// Whether it was stopped to be resumed later.
+    /// Returns whether it was stopped to be resumed later.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self.why.get(), Some(Why::Interrupted))
     }
 
-    /// What door calls answer from now on, if the run was stopped.
+    /// Returns the error of all further calls of the door, if the run was stopped.
     pub(crate) fn error(&self) -> Option<DurableError> {
         self.why.get().map(|why| match why {
             Why::Cancelled(reason) => DurableError::Cancelled {

@@ -1,5 +1,5 @@
-//! Copies what lies in a home that may be a stranger's: to open a database where it is writes beside it, and has it do what its
-//! maker put into it.
+//! Copies the files of a home that may be a stranger's: opening a database in place would write beside it, and would
+//! execute what its author put into it.
 
 use std::{
     fs::{self, File},
@@ -15,24 +15,25 @@ use crate::{
     journal::store::{home::unusable, private_files, protect},
 };
 
-/// The tables that a journal has, and those that a database of sessions has.
+/// The tables of a journal, and those of a database of sessions.
 const TABLES: [&str; 7] = [
     "runs", "statuses", "signals", "chapters", "entries", "attempts", "sessions",
 ];
 
-/// Those of older versions.
+/// The tables of older versions.
 const OLDER: [&str; 3] = ["steps", "events", "sqlite_sequence"];
 
-/// How many bytes a file has at most that is copied: more than the journals of people have, and less than what fills a disk.
+/// The largest file that is copied: larger than the journals of people, and smaller than what fills a disk.
 const MOST: u64 = 8 * 1024 * 1024 * 1024;
 
-/// Copies the databases of a directory into another one, with what was not copied into them from their logs yet. Nothing is read
-/// through a link. What another process writes meanwhile may be missing.
+/// Copies the databases of a directory into another one, including what was not copied into them from their logs yet.
+/// Nothing is read through a link. What another process writes meanwhile may be missing.
 ///
 /// # Errors
 ///
-/// [`JournalError::Home`] if one of them cannot be copied, also because it is a link or no file, or another process is in the
-/// middle of changing it in a way that neuron does not; [`JournalError::Foreign`] if it has what neuron's have not.
+/// [`JournalError::Home`] if one of them cannot be copied, also because it is a link or no file, or another process is
+/// in the middle of changing it in a way that neuron does not; [`JournalError::Foreign`] if it contains what neuron's
+/// databases do not.
 pub(crate) fn databases(from: &Path, to: &Path) -> Result<(), JournalError> {
     for name in [DATABASE, SESSIONS] {
         let database = from.join(name);
@@ -56,7 +57,7 @@ pub(crate) fn databases(from: &Path, to: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Refuses a database that does more than keep what is put into it.
+/// Rejects a database that does more than store data.
 fn check(copy: &Path, name: &Path) -> Result<(), JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let look = || -> rusqlite::Result<bool> {
@@ -112,7 +113,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file begins as a database does, or is empty. It is at its start again.
+/// Returns whether a file begins as a database does, or is empty. The file is rewound to its start.
 fn is_database(file: &mut File) -> io::Result<bool> {
     const BEGIN: &[u8] = b"SQLite format 3\0";
     let mut begin = Vec::new();
@@ -122,7 +123,7 @@ fn is_database(file: &mut File) -> io::Result<bool> {
     Ok(begin.is_empty() || begin == BEGIN)
 }
 
-/// Whether there is a file. Anything else is an error.
+/// Returns whether there is a file. Anything else is an error.
 fn exists(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(true),

@@ -1,11 +1,11 @@
-//! What a home of runs consists of.
+//! The files of a home of runs.
 
 use std::path::{Path, PathBuf};
 
 /// The database of the journal.
 pub(crate) const DATABASE: &str = "neuron.db";
 
-/// That of stored conversations.
+/// The database of stored conversations.
 pub(crate) const SESSIONS: &str = "sessions.db";
 
 /// A home and the directory of its files: the one in the person's [store](crate::HomeStore), or the home itself.
@@ -13,7 +13,7 @@ pub(crate) const SESSIONS: &str = "sessions.db";
 pub(crate) struct HomePaths {
     pub(crate) home: PathBuf,
     pub(crate) files: PathBuf,
-    /// Who executes a run holds a file in it.
+    /// The directory of lock files: the executor of a run holds a lock on a file in it.
     pub(crate) locks: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! The id that stands in a home of runs and says which files are its.
+//! The id in a home of runs, which names the home's files.
 
 use std::{
     ffi::OsStr,
@@ -12,7 +12,7 @@ use crate::journal::store::private_files;
 
 const NAME: &str = "id";
 
-/// How many bytes an id has.
+/// The length of an id in bytes.
 const LENGTH: u64 = 36;
 
 /// The id of a home of runs: a UUID.
@@ -20,15 +20,16 @@ const LENGTH: u64 = 36;
 pub(crate) struct HomeId(String);
 
 impl HomeId {
-    /// One that no home has yet.
+    /// Returns an id that no home has yet.
     pub(crate) fn new() -> Self {
         Self(Uuid::new_v4().to_string())
     }
 
-    /// The one that stands in a home, whoever wrote it. `None` if there is none, or not a file that holds one.
+    /// Returns the id in a home, whatever program wrote it. Returns `None` if there is no file, or not a file with an
+    /// id.
     pub(crate) fn find(home: &Path) -> Option<Self> {
         let path = path(home);
-        // A pipe would be waited for.
+        // Reading a pipe would wait for ever.
         let found = fs::symlink_metadata(&path).ok()?;
         if !found.is_file() || found.len() != LENGTH {
             return None;
@@ -42,7 +43,8 @@ impl HomeId {
         (id == text).then_some(Self(id))
     }
 
-    /// Gives it to a home that has none. Where that fails, or one is there, the home is not found again when it is moved.
+    /// Writes the id into a home that has no id. If that fails, or there is one, the home is not found again when it is
+    /// moved.
     pub(crate) fn write_new(&self, home: &Path) {
         if Self::find(home).is_some() {
             return;
@@ -56,7 +58,7 @@ impl HomeId {
         &self.0
     }
 
-    /// Gives it to a home, in the place of one that it may have.
+    /// Writes the id into a home, in place of one that it may have.
     pub(crate) fn write(&self, home: &Path) -> io::Result<()> {
         private_files::replace(&path(home), self.0.as_bytes())
     }

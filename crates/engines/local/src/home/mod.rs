@@ -1,4 +1,4 @@
-//! Homes of runs: where their files are, whose they are, and what a stranger's holds.
+//! Homes of runs: where their files are, who owns them, and how a stranger's home is read.
 
 pub(crate) mod copy;
 pub(crate) mod files;

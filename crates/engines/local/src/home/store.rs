@@ -1,4 +1,4 @@
-//! The files of a person's homes of runs, out of reach of what came with a directory or works in it.
+//! The files of a person's homes of runs, out of reach of everything that came with a directory or works in it.
 
 use std::{
     env,
@@ -22,21 +22,21 @@ use crate::{
     journal::store::{home::unusable, lock_file, private_files},
 };
 
-/// In the directory of one home's files: where the home is.
+/// The file, in the directory of one home's files, that has the path of the home.
 const OF: &str = "of";
 
-/// The files of a person's homes of runs: a directory for each, with a file that says where the home is. No agent's commands and
-/// file tools reach them, and nothing that is put into a home is one of them: what a repository brings along, or what a command
-/// writes there while it runs. Nor does anything that is taken out of a home take them away.
+/// The files of a person's homes of runs: a directory for each, with a file that has the path of the home. No agent's
+/// commands and file tools reach them. Nothing that is put into a home counts as one of them, neither what a repository
+/// contains, nor what a command writes there while it runs. Nothing that is removed from a home removes them.
 ///
-/// The id that is written into a home is the name of its files. It serves to find them again when the home was moved.
+/// The id that is written into a home is the name of its files. With it they are found again when the home was moved.
 #[derive(Debug, Clone)]
 pub struct HomeStore {
     folder: PathBuf,
 }
 
 impl HomeStore {
-    /// Returns that in this directory, which need not be there.
+    /// Returns the store in this directory, which need not exist.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -44,8 +44,8 @@ impl HomeStore {
         }
     }
 
-    /// Returns that of the person whose environment it is: in `neuron/homes` of `XDG_STATE_HOME`, by default of
-    /// `.local/state` in the home directory. `None` where it names neither.
+    /// Returns the store of the person whose environment it is: in `neuron/homes` of `XDG_STATE_HOME`, by default of
+    /// `.local/state` in the home directory. Returns `None` if the environment names neither.
     #[must_use]
     pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let absolute = |name: &str| {
@@ -57,19 +57,20 @@ impl HomeStore {
         Some(Self::new(state?.join("neuron/homes")))
     }
 
-    /// That of this process.
+    /// Returns the store of this process's environment.
     pub(crate) fn get() -> Option<Self> {
         Self::find(|name| env::var_os(name))
     }
 
-    /// Returns the directory of the files of a home, if it is the person's own: they say that they are of this home. A home that
-    /// was copied or moved is not. What others could have written says nothing, and a link is no home.
+    /// Returns the directory of the files of a home, if it is the person's own: if the files have the path of this
+    /// home. A home that was copied or moved is not. Files that others could have written do not count, and a link is
+    /// no home.
     #[must_use]
     pub fn files_of(&self, home: &Path) -> Option<PathBuf> {
         self.found(home).filter(|files| self.is_safe(files))
     }
 
-    /// The directory of files that say so, whether others may write there or not.
+    /// Returns the directory of files that have the path of this home, whether others may write there or not.
     fn found(&self, home: &Path) -> Option<PathBuf> {
         if !is_directory(home) {
             return None;
@@ -85,11 +86,11 @@ impl HomeStore {
         files.find_map(|entry| Some(entry.path()).filter(is_its))
     }
 
-    /// The same where it is safe.
+    /// As [`found`](Self::found), with an error if the files are not safe.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Home`] where others may write there.
+    /// [`JournalError::Home`] if others may write there.
     fn found_safe(&self, home: &Path) -> Result<Option<PathBuf>, JournalError> {
         match self.found(home) {
             Some(files) if !self.is_safe(&files) => Err(unusable(&files)(open_to_others())),
@@ -97,14 +98,14 @@ impl HomeStore {
         }
     }
 
-    /// The directory that the home's id names, of whatever home it is.
+    /// Returns the directory that the home's id names, whichever home it belongs to.
     pub(crate) fn files_by_id(&self, home: &Path) -> Option<PathBuf> {
         let files = self.folder.join(HomeId::find(home)?.as_str());
         self.is_safe(&files).then_some(files)
     }
 
-    /// Returns where the home was that has the same id as this one, if that is another one and the person's own: the home was
-    /// moved or copied. `None` for one that has files of its own.
+    /// Returns the path of the home with the same id as this one, if that is another one and the person's own: the home
+    /// was moved or copied. Returns `None` for a home that has files of its own.
     #[must_use]
     pub fn moved_from(&self, home: &Path) -> Option<PathBuf> {
         if self.found(home).is_some() {
@@ -114,13 +115,13 @@ impl HomeStore {
         (Some(&before) != fs::canonicalize(home).ok().as_ref()).then_some(before)
     }
 
-    /// Returns where the home is whose files these are. `None` if they are none of the person's.
+    /// Returns the path of the home that these files belong to. Returns `None` if they are not in the person's store.
     pub(crate) fn home_of(&self, files: &Path) -> Option<PathBuf> {
         (files.parent()? == self.folder).then(|| of(files))?
     }
 
-    /// Makes a home, which is there, the person's own, and returns the directory of its files. It begins empty unless it is
-    /// that already. Of two processes that do this at once both get the same.
+    /// Makes an existing home the person's own, and returns the directory of its files. The directory begins empty
+    /// unless the home is the person's own already. Two processes that do this at once get the same directory.
     ///
     /// # Errors
     ///
@@ -135,14 +136,15 @@ impl HomeStore {
         Ok(files)
     }
 
-    /// Makes a home, whoever made it, the person's own, with what is in it: with the databases of `from`, which is the home itself
-    /// or a [copy](crate::Journal::open_copy) of what was in it. They are copied, and the home keeps what it has. The files of a
-    /// home of the person that was moved or copied go along, or are copied too.
+    /// Makes a home, whatever its origin, the person's own, with what is in it: with the databases of `from`, which is
+    /// the home itself or a [copy](crate::Journal::open_copy) of what was in it. They are copied, and the home keeps
+    /// what it has. The files of a home of the person that was moved are taken over, and those of one that was copied
+    /// are copied too.
     ///
     /// # Errors
     ///
     /// [`JournalError::Home`] if a process executes runs of the home, something cannot be copied, or is a link, and
-    /// [`JournalError::Foreign`] if a database has what neuron's have not. The home is as it was then.
+    /// [`JournalError::Foreign`] if a database contains what neuron's do not. The home is not changed then.
     pub fn adopt(&self, home: &Path, from: &Path) -> Result<PathBuf, JournalError> {
         let failed = |source| unusable(home)(source);
         let _claiming = self.claiming()?;
@@ -172,7 +174,7 @@ impl HomeStore {
         Ok(files)
     }
 
-    /// Makes the files of a home, with what `fill` puts among them.
+    /// Creates the files of a home, with what `fill` adds to them.
     fn begin(
         &self,
         home: &Path,
@@ -197,7 +199,7 @@ impl HomeStore {
         Ok((id, files))
     }
 
-    /// One process at a time.
+    /// Locks the store: one process at a time.
     fn claiming(&self) -> Result<File, JournalError> {
         private_files::make_dir(&self.folder).map_err(unusable(&self.folder))?;
         let path = self.folder.join(".lock");
@@ -206,13 +208,13 @@ impl HomeStore {
         Ok(lock)
     }
 
-    /// Whether nobody else may write into files of a home.
+    /// Returns whether only the person may write into the files of a home.
     fn is_safe(&self, files: &Path) -> bool {
         let is_ours = |path: &Path| {
             let found = fs::symlink_metadata(path);
             found.is_ok_and(|found| found.is_dir() && private_files::is_private(&found))
         };
-        // The way to the folder may be through a link of the person.
+        // The path of the folder may be a link of the person's own.
         let folder = fs::metadata(&self.folder);
         let is_own = folder.is_ok_and(|found| private_files::is_private(&found));
         is_own && is_ours(files)
@@ -223,8 +225,8 @@ fn open_to_others() -> io::Error {
     io::Error::other("others may write to it, or own it: take that from them")
 }
 
-/// Whether there is something in a home that would decide what runs do: files of somebody, in the home itself. What cannot be
-/// looked at is.
+/// Returns whether there is something in a home itself that would decide what runs do, such as files of another person.
+/// What cannot be read counts as existing.
 #[must_use]
 pub fn home_has_files(home: &Path) -> bool {
     [DATABASE, SESSIONS, "locks", "engines"].iter().any(|name| {

@@ -20,21 +20,22 @@ const ENGINE: &str = "local";
 /// The interval between two looks at a run.
 const POLL: Duration = Duration::from_millis(100);
 
-/// The runs in a home directory, by the methods of [`RunClient`]. Cheap to clone.
+/// A client of the runs in a home directory, with the methods of [`RunClient`]. Cheap to clone.
 ///
-/// A run that is started is executed by a [`LocalWorker`](crate::LocalWorker), or by whoever opens a
-/// [`JournaledContext`](crate::JournaledContext) for it. Nothing else needs such a process: what is sent to a run waits for it in the journal.
+/// A run that is started is executed by a [`LocalWorker`](crate::LocalWorker), or by a program that opens a
+/// [`JournaledContext`](crate::JournaledContext) for it. Nothing else needs such a process: what is sent to a run waits
+/// for it in the journal.
 #[derive(Debug, Clone)]
 pub struct LocalClient {
     home: PathBuf,
     journal: Arc<OnceCell<Journal>>,
-    /// Where the runs work that it starts.
+    /// The directory in which runs that this client starts work.
     directory: Option<PathBuf>,
 }
 
 impl LocalClient {
-    /// Returns a client of the journal in this home directory. It is opened when it is first needed, and made by
-    /// the first run that is started: a directory without a journal has no runs.
+    /// Returns a client of the journal in this home directory. The journal is opened when it is first needed, and
+    /// created by the first run that is started: a directory without a journal has no runs.
     #[must_use]
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self {
@@ -44,20 +45,19 @@ impl LocalClient {
         }
     }
 
-    /// Sets the directory that the runs work in that it starts. Default is none: they work where whoever executes them
-    /// has them work.
+    /// Sets the directory in which runs that this client starts work. Default is no directory: their executor decides.
     #[must_use]
     pub fn with_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// The journal, if there is one.
+    /// Returns the journal, if there is one.
     async fn journal(&self) -> Result<Option<&Journal>, JournalError> {
         if self.journal.get().is_none() && !Journal::exists(&self.home) {
             return Ok(None);
         }
-        // One that cannot be written can be looked into.
+        // A journal that cannot be written can still be read.
         let open = || async {
             match Journal::open(&self.home).await {
                 Err(error) if error.is_read_only() => {
@@ -70,7 +70,8 @@ impl LocalClient {
         self.journal.get_or_try_init(open).await.map(Some)
     }
 
-    /// Whether a [worker](crate::LocalWorker) of these runs is there. One that cannot be looked for is not.
+    /// Returns whether there is a [worker](crate::LocalWorker) of these runs. If that cannot be checked, there is no
+    /// worker.
     pub async fn has_worker(&self) -> bool {
         match self.journal().await {
             Ok(Some(journal)) => journal.has_worker().unwrap_or(false),
@@ -83,7 +84,7 @@ impl LocalClient {
         self.journal.get_or_try_init(open).await
     }
 
-    /// The journal that has this run, as far as can be said before looking.
+    /// Returns the journal that has this run, as far as that is known without reading it.
     async fn journal_of(&self, run_id: &RunId) -> Result<&Journal, JournalError> {
         let unknown = || JournalError::UnknownRun {
             run_id: run_id.clone(),
@@ -111,7 +112,7 @@ impl RunClient for LocalClient {
         if let Some(journal) = self.journal.get() {
             return journal.place().clone();
         }
-        // Where there is no home yet there are no runs in it.
+        // There are no runs before there is a home.
         home::place(&HomePaths::of(&self.home).home).unwrap_or_else(|_| Place::Local {
             home: self.home.to_string_lossy().into_owned(),
         })
@@ -132,7 +133,7 @@ impl RunClient for LocalClient {
         })
     }
 
-    /// Returns always one, with its agent's definition once the process that executes the run has found that.
+    /// Always returns a request, with its agent's definition once the process that executes the run has found that.
     fn request<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunRequest>> {
         Box::pin(async move {
             let journal = self.journal_of(run_id).await?;
@@ -193,7 +194,7 @@ impl RunClient for LocalClient {
         })
     }
 
-    /// Leaves out what was decided or has lapsed already, where the run has not gone on since.
+    /// Leaves out tickets that were decided or have lapsed already, if the run has not continued since.
     fn tickets<'a>(
         &'a self,
         run_id: Option<&'a RunId>,
@@ -252,13 +253,13 @@ impl RunClient for LocalClient {
         })
     }
 
-    /// Returns always the same: a look costs nobody anything.
+    /// Always returns the same interval: a look costs next to nothing.
     fn poll_interval(&self, _: u32) -> Duration {
         POLL
     }
 }
 
-/// The place in the list that a cursor names: behind the run of this number.
+/// Returns the place in the list that a cursor names: behind the run of this number.
 fn place(cursor: &Cursor) -> Result<i64, RunClientError> {
     let number = cursor.as_str().parse();
     number.map_err(|_| RunClientError::BadCursor)

@@ -41,9 +41,9 @@ pub type MemoryWorkflow =
 
 /// A door without a journal: the run lives in this process, at no cost worth mentioning.
 ///
-/// Signals and cancellation come through its [`LocalHandle`]. [`execute`](Self::execute) has a workflow run on it. Whoever drives
-/// a loop by hand calls [`finish`](Self::finish) when it is done, so that hooks learn of the end, and
-/// [`ended_below`](Self::ended_below) if it starts other runs.
+/// Signals and cancellation come through its [`LocalHandle`]. [`execute`](Self::execute) runs a workflow on it. A
+/// caller that drives a loop by hand calls [`finish`](Self::finish) when it is done, so that hooks are notified of the
+/// end, and [`ended_below`](Self::ended_below) if the run starts other runs.
 ///
 /// Waits and delays use tokio's clock, so a runtime with time must be entered.
 pub struct LocalDurableContext {
@@ -57,14 +57,14 @@ pub struct LocalDurableContext {
     running: Mutex<Running<Fact>>,
     /// Events that the hooks have not been notified of yet.
     unobserved: Mutex<Unobserved>,
-    /// The run, as those are told of it who watch it.
+    /// The run, as its hooks are notified of it.
     watched: Mutex<RunScope>,
     patches: Vec<String>,
     standing: Standing,
-    /// What acts for the runs that it starts; whoever acts for it where `None`.
+    /// The executors for the runs that it starts; its own executor if `None`.
     executors: Option<Executors>,
     sinks: Option<Sinks>,
-    /// What the runs that it starts are executed with, once it is known.
+    /// What the runs that it starts are executed with, once that is known.
     means: OnceLock<Means>,
 }
 
@@ -75,7 +75,7 @@ struct State {
 }
 
 impl LocalDurableContext {
-    /// A door for one run, which starts now.
+    /// Returns a door for one run, which starts now.
     #[must_use]
     pub fn new(executor: Executor, run_id: RunId) -> Self {
         let clock = Clock::start();
@@ -103,16 +103,16 @@ impl LocalDurableContext {
         }
     }
 
-    /// Sets what acts for the runs that this one starts, and that those start: it has to know the definitions of their
-    /// agents, see [`Executor::with_definitions`]. Default is the executor of this run.
+    /// Sets the executors for the runs that this one starts, and that those start: they have to know the definitions of
+    /// the agents of these runs, see [`Executor::with_definitions`]. Default is the executor of this run.
     #[must_use]
     pub fn with_executors(mut self, executors: Executors) -> Self {
         self.executors = Some(executors);
         self
     }
 
-    /// Sets who is told of each run that this one starts, and that those start: it is given what reaches into the run, and
-    /// returns the sink of its events. Default is nobody.
+    /// Sets the function that is called for each run that this one starts, and that those start: it gets the run's
+    /// handle, and returns the sink of its events. Default is no function.
     #[must_use]
     pub fn with_runs_below(
         mut self,
@@ -122,14 +122,14 @@ impl LocalDurableContext {
         self
     }
 
-    /// The door of a run that another one of this process has started.
+    /// Makes this the door of a run that another run of this process has started.
     fn below(mut self, nest: Weak<Nest>, means: Means) -> Self {
         self.standing = Standing::Below(nest);
         self.means = means.into();
         self
     }
 
-    /// What the runs that this one starts are executed with, where they are executed as it is.
+    /// Returns what the runs that this one starts are executed with, if they are executed with the same workflow.
     fn means(&self, workflow: MemoryWorkflow) -> &Means {
         self.means.get_or_init(|| {
             let executors = self.executors.clone();
@@ -141,23 +141,24 @@ impl LocalDurableContext {
         })
     }
 
-    /// Has the runs that this one starts executed with this workflow also where a caller drives its loop by hand. Executors
-    /// and sinks that are set later are not theirs. Default is that a run that is driven by hand starts no other.
+    /// Executes the runs that this one starts with this workflow even if a caller drives this run's loop by hand.
+    /// Executors and sinks that are set later do not apply to them. Default is that a run that is driven by hand starts
+    /// no other.
     #[must_use]
     pub fn with_workflow_below(self, workflow: MemoryWorkflow) -> Self {
         self.means(workflow);
         self
     }
 
-    /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
-    /// none. The run has them all: nothing of it is older than this process.
+    /// Declares the [patches](DurableContext::patched) of the run's workflow, besides those of the agents' loop.
+    /// Default is no patch. The run has them all: nothing of it is older than this process.
     #[must_use]
     pub fn with_patches(mut self, patches: &[&str]) -> Self {
         self.patches = declared_patches(patches);
         self
     }
 
-    /// Sets who watches the run. Default is nobody.
+    /// Sets the sink of the run's events. Default is no sink.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.executor = self.executor.with_sink(Arc::clone(&sink));
@@ -165,7 +166,7 @@ impl LocalDurableContext {
         self
     }
 
-    /// What reaches into the run from outside.
+    /// Returns the handle that sends the run signals and cancels it.
     #[must_use]
     pub fn handle(&self) -> LocalHandle {
         LocalHandle {
@@ -173,13 +174,13 @@ impl LocalDurableContext {
         }
     }
 
-    /// Executes the run with this workflow to its end, and [finishes](Self::finish) it, as the runs that it starts. When this
-    /// returns, none of those is under way any more; if it is dropped, they are. A run that ends before it has begun, as
-    /// one that is cancelled first, has an output too.
+    /// Executes the run with this workflow to its end, and [finishes](Self::finish) it, and the runs that it starts.
+    /// When this returns, none of those is in progress any more; if it is dropped, they are. A run that ends before it
+    /// has begun, such as one that is cancelled first, has an output too.
     ///
     /// # Errors
     ///
-    /// What keeps the run from going on, as the workflow says it.
+    /// The error that keeps the run from continuing, as the workflow returns it.
     pub async fn execute(
         &self,
         start: impl Into<RunStart>,
@@ -191,8 +192,8 @@ impl LocalDurableContext {
             .await
     }
 
-    /// As [`execute`](Self::execute), with a future of the caller's that runs the agent of this name on this door, in the place
-    /// of a workflow. The runs that it starts are executed with the workflow.
+    /// As [`execute`](Self::execute), with a future of the caller's that runs the agent of this name on this door, in
+    /// place of a workflow. The runs that it starts are executed with the workflow.
     ///
     /// # Errors
     ///
@@ -215,15 +216,15 @@ impl LocalDurableContext {
         ended
     }
 
-    /// Waits until none of the runs is under way that this one, as the first of its tree, has started.
+    /// Waits until none of the runs that this one, as the first of its tree, has started is in progress.
     pub async fn ended_below(&self) {
         if let Standing::Top(nest) = &self.standing {
             nest.ended().await;
         }
     }
 
-    /// Ends the run of this agent whose workflow returned this error in the place of an output, as one that was cancelled
-    /// before it began.
+    /// Ends the run of this agent whose workflow returned this error in the place of an output, such as one that was
+    /// cancelled before it began.
     ///
     /// # Errors
     ///
@@ -257,7 +258,7 @@ impl LocalDurableContext {
         locked(&self.state)
     }
 
-    /// What became known now: that the run was cancelled comes first.
+    /// Records new facts: that the run was cancelled comes first.
     fn take_in(&self, mut facts: Vec<Fact>) {
         let mut flow = locked(&self.flow);
         if let Some(DurableError::Cancelled { reason }) = self.reach.stop.error()
@@ -277,7 +278,7 @@ impl LocalDurableContext {
         }
     }
 
-    /// Begins what the flow says is to be done, and is not under way.
+    /// Begins what is to be done according to the flow, and is not in flight.
     fn begin(&self, running: &mut Running<Fact>) {
         let mut flow = locked(&self.flow);
         for attempt in flow.attempts() {
@@ -342,7 +343,7 @@ impl Adapter for LocalDurableContext {
 
     fn notify(&self, step: &Step) -> Vec<RunNotice> {
         match step.effect.is_signal() {
-            // Hooks hear of what came before with what follows.
+            // Hooks are notified of what came before together with what follows.
             true => Vec::new(),
             false => locked(&self.unobserved).take(),
         }
@@ -365,7 +366,7 @@ impl Adapter for LocalDurableContext {
     }
 
     async fn wait(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
-        // Listens before it looks, so that nothing arrives unseen in between.
+        // Listens before the check, so that nothing arrives unseen in between.
         let arrived = self.reach.arrived.notified();
         let stopped = self.reach.stop.token().cancelled();
         let (mut arrived, mut stopped) = (pin!(arrived), pin!(stopped));
@@ -438,7 +439,7 @@ impl DurableContext for LocalDurableContext {
         neuron_flow::poll(self, signals).await
     }
 
-    /// Never: nothing is kept of the past.
+    /// Returns `false`: this door keeps no history.
     fn should_continue_as_new(&self) -> bool {
         false
     }
@@ -481,7 +482,7 @@ impl DurableContext for LocalDurableContext {
     }
 }
 
-/// One attempt under way.
+/// One attempt in flight.
 struct Making {
     executor: Executor,
     run_id: RunId,
@@ -489,9 +490,9 @@ struct Making {
     /// Counted from 1.
     attempt: u32,
     delay: Option<Duration>,
-    /// What the hooks are notified of before.
+    /// The events that the hooks are notified of before the attempt.
     notify: Vec<RunNotice>,
-    /// Of which run, if they are notified of anything.
+    /// The run of these events, if there are any.
     watched: Option<RunScope>,
     token: CancellationToken,
     nest: Weak<Nest>,
@@ -522,7 +523,7 @@ impl Making {
 }
 
 impl Making {
-    /// Starts another run, or has one take a signal.
+    /// Starts another run, or sends a run a signal.
     fn message(&self, effect: &Effect) -> Result<Outcome, StepFailure> {
         let failed = |why: &str| StepFailure::new(FailureKind::Internal, why.to_owned());
         let gone = || failed("the run at the top of the tree is gone");
@@ -567,7 +568,7 @@ impl Means {
         let (handle, workflow) = (door.handle(), self.workflow);
         let start = RunStart::request(RunRequest::clone(request));
         let execution = async move {
-            // Whoever started it was told what it came to.
+            // The run has sent its output to the run that started it.
             drop(door.execute(start, workflow).await);
         };
         Ok((handle, Box::pin(execution)))

@@ -1,4 +1,4 @@
-//! What reaches into a plain local run from outside, and what it shares with the run.
+//! The handle of a plain local run, and what it shares with the run.
 
 use std::{
     collections::VecDeque,
@@ -27,7 +27,7 @@ impl Reach {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a signal of one of these names is here.
+    /// Returns whether a signal of one of these names has arrived.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         let signals = self.signals();
         signals
@@ -44,7 +44,7 @@ impl Reach {
     }
 }
 
-/// Reaches into a plain local run from outside. Cheap to clone; harmless when the run is over.
+/// Sends signals to a plain local run from outside. Cheap to clone; harmless when the run is over.
 #[derive(Clone)]
 pub struct LocalHandle {
     pub(super) reach: Arc<Reach>,
@@ -56,8 +56,7 @@ impl LocalHandle {
         self.put(signal::USER_MESSAGE, serde_json::json!(message));
     }
 
-    /// Answers a ticket. The loop refuses a decision that fits no open ticket, with an event, and goes on
-    /// waiting.
+    /// Answers a ticket. The loop rejects a decision that fits no open ticket, with an event, and continues to wait.
     ///
     /// # Errors
     ///
@@ -76,7 +75,7 @@ impl LocalHandle {
         }
     }
 
-    /// Cancels the run: it leaves what it has in flight, and this and every later wait comes to
+    /// Cancels the run: it drops what it has in flight, and this and every later wait returns
     /// [`DurableError::Cancelled`](neuron_types::DurableError::Cancelled).
     pub fn cancel(&self, reason: Option<String>) {
         self.reach.stop.cancel(reason);

@@ -1,4 +1,4 @@
-//! The runs of a tree that live in one process.
+//! The runs of a tree that are in one process.
 
 use std::{
     collections::BTreeMap,
@@ -16,13 +16,13 @@ use crate::memory::handle::{LocalHandle, Reach};
 #[derive(Default)]
 pub(crate) struct Nest {
     runs: Mutex<BTreeMap<RunId, Known>>,
-    /// The runs below the first one that are under way.
+    /// The runs below the first one that are in progress.
     tasks: Mutex<JoinSet<()>>,
 }
 
 struct Known {
     handle: LocalHandle,
-    /// What it was started with; `None` for the first one.
+    /// The request that it was started with; `None` for the first one.
     request: Option<Box<RunRequest>>,
 }
 
@@ -35,19 +35,19 @@ impl Nest {
         self.runs().insert(run, Known { handle, request });
     }
 
-    /// What reaches into one of the runs.
+    /// Returns the handle of one of the runs.
     fn handle(&self, run: &RunId) -> Option<LocalHandle> {
         self.runs().get(run).map(|known| known.handle.clone())
     }
 
-    /// Waits until no run below the first one is under way.
+    /// Waits until no run below the first one is in progress.
     pub(crate) async fn ended(&self) {
         loop {
             let mut tasks = std::mem::take(&mut *locked(&self.tasks));
             if tasks.is_empty() {
                 return;
             }
-            // Those that are started meanwhile are waited for next.
+            // Runs that are started meanwhile are waited for next.
             while tasks.join_next().await.is_some() {}
         }
     }
@@ -56,7 +56,7 @@ impl Nest {
         locked(&self.runs)
     }
 
-    /// Has a run take a signal.
+    /// Sends a run a signal.
     pub(crate) fn signal(&self, signal: &RunSignal) -> Result<Outcome, StepFailure> {
         let RunSignal { run, name, payload } = signal;
         let Some(handle) = self.handle(run) else {
@@ -66,7 +66,7 @@ impl Nest {
         Ok(Outcome::Signal)
     }
 
-    /// Starts a run, unless it is there. `make` returns what reaches into it, and the run itself.
+    /// Starts a run, unless it exists. `make` returns its handle, and the run itself.
     pub(crate) fn start(
         &self,
         child: &ChildRequest,
@@ -93,7 +93,7 @@ fn refused(message: String) -> StepFailure {
     StepFailure::new(FailureKind::InvalidRequest, message)
 }
 
-/// Where a run stands in the tree of its process.
+/// The position of a run in the tree of its process.
 pub(crate) enum Standing {
     /// It is the first one.
     Top(Arc<Nest>),
@@ -102,7 +102,7 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    /// The runs of the tree, while the first one is there.
+    /// Returns the runs of the tree, as long as the first one exists.
     pub(crate) fn weak(&self) -> Weak<Nest> {
         match self {
             Self::Top(nest) => Arc::downgrade(nest),

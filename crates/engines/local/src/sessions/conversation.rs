@@ -1,4 +1,4 @@
-//! What a run leaves in its session.
+//! The messages that a run leaves in its session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,14 @@ use neuron_types::{
     ContentBlock, ContentItem, Message, Role, ToolResultBlock, Transcript, TranscriptItem,
 };
 
-/// What a model reads of a call whose result is not known any more.
+/// What a model reads in place of a result that is not kept.
 const MISSING: &str = "the result of this call is not kept";
 
-/// Returns what was said in a run as messages that another one can go on from: prompts, messages, answers, and calls with
-/// their results. Reasoning is left out, which its provider takes back only in the conversation that it was made in.
+/// Returns what was said in a run as messages that another run can continue from: prompts, messages, answers, and calls
+/// with their results. Reasoning is left out, because its provider only accepts it in the conversation that it was made
+/// in.
 ///
-/// Every call has its result behind it, whatever became of the run.
+/// Every call is followed by its result, however the run ended.
 #[must_use]
 pub fn conversation_of(transcript: &Transcript) -> Vec<Message> {
     let mut fold = Fold::of(transcript);
@@ -25,11 +26,11 @@ pub fn conversation_of(transcript: &Transcript) -> Vec<Message> {
 
 struct Fold<'a> {
     messages: Vec<Message>,
-    /// The results of calls, by the calls' ids. One may come behind what was said while the call was in flight.
+    /// The results of calls, by the calls' ids. A result may follow what was said while the call was in flight.
     results: BTreeMap<&'a str, (&'a [ContentItem], bool)>,
     /// The calls that have no result yet, with their tools, in their order.
     open: Vec<(String, String)>,
-    /// Those that had one: an id is used once.
+    /// The calls that already had a result: an id is used once.
     answered: BTreeSet<String>,
 }
 
@@ -122,7 +123,7 @@ impl<'a> Fold<'a> {
         self.say(Role::User, block);
     }
 
-    /// Adds a block to the last message, if the same speaks.
+    /// Adds a block to the last message, if it is of the same role.
     fn say(&mut self, role: Role, block: ContentBlock) {
         match self.messages.last_mut() {
             Some(last) if last.role == role => last.content.push(block),

@@ -1,4 +1,4 @@
-//! What can go wrong with stored conversations.
+//! Errors of stored conversations.
 
 use std::{io, path::PathBuf};
 
@@ -7,7 +7,7 @@ use neuron_types::{InvalidRunId, RunId};
 
 use crate::sessions::session::SessionRun;
 
-/// What can go wrong with a [`SessionStorage`](crate::SessionStorage). Nothing that was saved before is lost by it.
+/// An error of a [`SessionStorage`](crate::SessionStorage). Nothing that was saved before is lost by it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
@@ -17,16 +17,16 @@ pub enum StorageError {
         /// The name.
         id: String,
     },
-    /// The name is none for a session.
+    /// The name is not valid for a session.
     #[error("a session has a name as a run has")]
     InvalidId(#[from] InvalidRunId),
-    /// Somebody else has saved the session since it was loaded. Load it again.
+    /// The session was saved by another caller since it was loaded. Load it again.
     #[error("session {id} was changed by somebody else meanwhile: try again")]
     Conflict {
         /// The name.
         id: String,
     },
-    /// What is stored cannot be read.
+    /// The stored session cannot be read.
     #[error("session {id} cannot be read: it is damaged, or a newer neuron wrote it")]
     Unreadable {
         /// The name.
@@ -63,7 +63,7 @@ pub enum StorageError {
     ShutDown,
 }
 
-/// Why a session is not handed to a run.
+/// Why a session is not given to a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -75,20 +75,20 @@ pub enum SessionError {
         /// The run that has it.
         by: SessionRun,
     },
-    /// It is not with the run that is to give it back: it was taken from it, or has gone on without it.
+    /// The session is not with the run that is to return it: it was taken from the run, or has continued without it.
     #[error("session {id} is not with run {run_id}, whose turn is not added to it")]
     NotWith {
         /// The session.
         id: String,
-        /// The run that was to give it back.
+        /// The run that was to return it.
         run_id: RunId,
     },
-    /// It was forgotten while a run had it, whose turn is lost.
+    /// The session was deleted while a run had it, whose turn is lost.
     #[error("there is no session {id} any more: the turn of run {run_id} is lost")]
     Gone {
         /// The session.
         id: String,
-        /// The run that was to give it back.
+        /// The run that was to return it.
         run_id: RunId,
     },
     /// The engine of the run that has it knows no such run.
@@ -103,7 +103,7 @@ pub enum SessionError {
         /// The run that has it.
         by: Box<SessionRun>,
     },
-    /// A run is not handed so much.
+    /// The session is too large to be given to a run.
     #[error(
         "session {id} has {bytes} bytes, and a run is handed {most} at most: begin another session"
     )]
@@ -115,7 +115,7 @@ pub enum SessionError {
         /// The largest size.
         most: usize,
     },
-    /// The run that has it is where nobody looks here.
+    /// The run that has it is in a place that this program does not look at.
     #[error(
         "session {id} is taken by run {} in {}, and {here} is looked at here: set what leads there, or give the run's turn \
          up with `neuron sessions release --force {id}`",
@@ -129,7 +129,7 @@ pub enum SessionError {
         /// The run that has it.
         by: Box<SessionRun>,
     },
-    /// The run that has it cannot be looked at.
+    /// The status of the run that has it cannot be read.
     #[error("the run that has the session cannot be looked at")]
     Engine(#[from] RunClientError),
     /// The storage.

@@ -20,20 +20,20 @@ use crate::{
 /// The end of a session's file.
 const END: &str = ".json";
 
-/// The lock that whoever writes holds. No session's name starts with a dot.
+/// The lock that a writer holds. No session's name starts with a dot.
 const LOCK: &str = ".lock";
 
 /// Keeps each conversation in a file of a directory, as JSON: `NAME.json`.
 ///
-/// The directory is made when something is saved first, and files are their owner's alone. A file is replaced whole, so that a
-/// crash leaves the one before or the one after. Any number of processes may use a directory.
+/// The directory is created when something is first saved, and files are their owner's alone. A file is replaced whole,
+/// so that a crash leaves the old one or the new one. Any number of processes may use a directory.
 #[derive(Debug, Clone)]
 pub struct FileSessionStorage {
     directory: PathBuf,
 }
 
 impl FileSessionStorage {
-    /// Returns the storage in this directory. Nothing is made or looked at yet.
+    /// Returns the storage in this directory. Nothing is created or read yet.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -44,7 +44,7 @@ impl FileSessionStorage {
         self.directory.join(format!("{id}{END}"))
     }
 
-    /// Has the right to write until it is dropped.
+    /// Takes the right to write until the result is dropped.
     fn lock(&self) -> Result<File, StorageError> {
         private_files::make_dir(&self.directory).map_err(failed(&self.directory))?;
         let path = self.directory.join(LOCK);
@@ -78,7 +78,7 @@ impl FileSessionStorage {
         let path = self.path(&next.id);
         let new = self.directory.join(format!(".{}.new", next.id));
         replace(&new, &path, json.as_bytes()).map_err(failed(&path))?;
-        // The name of a new file is in the directory.
+        // The name of a new file is stored in the directory.
         File::open(&self.directory)
             .and_then(|directory| directory.sync_all())
             .map_err(failed(&self.directory))?;
@@ -88,7 +88,7 @@ impl FileSessionStorage {
     fn remove(&self, session: &Session) -> Result<(), StorageError> {
         let id = &session.id;
         storage::checked(id)?;
-        // Where nothing is, no directory is made.
+        // If nothing exists, no directory is created.
         self.get(id)?;
         let _lock = self.lock()?;
         storage::unchanged(session, Stored::from(&self.get(id)?))?;
@@ -152,7 +152,7 @@ impl SessionStorage for FileSessionStorage {
     }
 }
 
-/// Puts a new file in the place of what is there.
+/// Replaces the existing file by a new one.
 fn replace(new: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = private_files::open(new)?;
     file.set_len(0)?;

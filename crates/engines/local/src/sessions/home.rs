@@ -17,14 +17,14 @@ use crate::{
 const SESSIONS: &str = "sessions.db";
 
 impl SessionManager {
-    /// Returns where the sessions of a home directory are kept: beside its journal.
+    /// Returns the path of the sessions of a home directory: beside its journal.
     #[must_use]
     pub fn path_in(home: &Path) -> PathBuf {
         home.join(SESSIONS)
     }
 }
 
-/// The sessions beside a journal, which are opened when a run wants one.
+/// The sessions beside a journal, which are opened when a run needs one.
 #[derive(Debug)]
 pub(crate) struct HomeSessions {
     journal: Journal,

@@ -1,4 +1,4 @@
-//! Handing sessions to runs, one at a time.
+//! Giving sessions to runs, one at a time.
 
 use std::{fmt, path::Path, sync::Arc};
 
@@ -12,12 +12,12 @@ use crate::sessions::{
     storage::SessionStorage,
 };
 
-/// Hands stored conversations to runs and takes in what they came to. Cheap to clone.
+/// Gives stored conversations to runs and adds their results. Cheap to clone.
 ///
-/// Two runs of one session never interleave: the first has it until it is [taken in](Self::take_in) or was
-/// [never started](Self::release), and a second one is [rejected](SessionError::Taken), on whatever engine each runs. Nothing
-/// has to be alive meanwhile: whoever takes the session up next takes in the run before, if that is over. Runs of one id on
-/// two engines are two.
+/// Two runs of one session never interleave: the first has it until it is [taken in](Self::take_in) or was [never
+/// started](Self::release), and a second one is [rejected](SessionError::Taken), on whatever engine each runs. No
+/// process has to be alive meanwhile: the next run that takes the session first takes in the run before, if that is
+/// over. Runs of one id on two engines are different runs.
 ///
 /// ```
 /// use neuron_local::{InMemorySessionStorage, SessionManager, SessionRun};
@@ -41,24 +41,24 @@ pub struct SessionManager {
 }
 
 impl SessionManager {
-    /// Returns the manager of what is stored here.
+    /// Returns the manager of the sessions in this storage.
     pub fn new(storage: impl SessionStorage + 'static) -> Self {
         Self {
             storage: Arc::new(storage),
         }
     }
 
-    /// Returns where the sessions are stored.
+    /// Returns the storage of the sessions.
     #[must_use]
     pub fn storage(&self) -> &dyn SessionStorage {
         &*self.storage
     }
 
-    /// Returns the session of this name; a new one, which is not stored, if there is none.
+    /// Returns the session of this name; a new one, which is not stored, if it does not exist.
     ///
     /// # Errors
     ///
-    /// As [`SessionStorage::load`], but for [`StorageError::NotFound`].
+    /// As [`SessionStorage::load`], except for [`StorageError::NotFound`].
     pub async fn open(&self, id: &str) -> Result<Session, StorageError> {
         match self.storage.load(id).await {
             Err(StorageError::NotFound { .. }) => Ok(Session::new(id, Utc::now())),
@@ -75,8 +75,9 @@ impl SessionManager {
         self.storage.list().await
     }
 
-    /// Hands a session to a run that is about to start, whose [preamble](neuron_types::RunRequest::preamble) are its
-    /// messages. A run that has it already keeps it, as since when it has it.
+    /// Gives a session to a run that is about to start; its messages are the run's
+    /// [preamble](neuron_types::RunRequest::preamble). A run that has it already keeps it, with the time since when it
+    /// has it.
     ///
     /// # Errors
     ///
@@ -106,13 +107,13 @@ impl SessionManager {
         self.storage.held_by(run_id).await
     }
 
-    /// Takes in what a run came to that is over, and that has the session; it is free then. A run that was taken in last
-    /// is not taken in again.
+    /// Adds the result of a run that is over and that has the session; the session is free then. The run that was taken
+    /// in last is not taken in again.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Gone`] if there is no such session any more, [`SessionError::NotWith`] if it is not with this run, on
-    /// this engine and in this place: in both cases the turn is added to nothing. And the storage's.
+    /// [`SessionError::Gone`] if the session does not exist any more, [`SessionError::NotWith`] if it is not with this
+    /// run, on this engine and in this place: in both cases the turn is added to nothing. And the storage's errors.
     pub async fn take_in(
         &self,
         id: &str,
@@ -151,7 +152,7 @@ impl SessionManager {
     ///
     /// # Errors
     ///
-    /// The storage's.
+    /// The storage's errors.
     pub async fn release(&self, id: &str, run: &SessionRun) -> Result<(), StorageError> {
         let mut session = self.open(id).await?;
         let by = session.run.as_ref();
@@ -162,11 +163,11 @@ impl SessionManager {
         Ok(())
     }
 
-    /// Stores a session that comes from elsewhere, in the place of nothing.
+    /// Stores a session that comes from elsewhere, and replaces none.
     ///
     /// # Errors
     ///
-    /// [`StorageError::Conflict`] if there is one of its name, and the storage's.
+    /// [`StorageError::Conflict`] if a session of its name exists, and the storage's errors.
     pub async fn import(&self, session: Session) -> Result<Session, StorageError> {
         self.save(Session {
             revision: 0,
@@ -177,12 +178,12 @@ impl SessionManager {
         .await
     }
 
-    /// Forgets a session that no run has. One that a run has is [taken back](Self::release) first.
+    /// Deletes a session that no run has. A session that a run has is [taken back](Self::release) first.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Taken`]; [`StorageError::Conflict`] if somebody has changed it meanwhile, such as a run that was taken
-    /// in; and the storage's.
+    /// [`SessionError::Taken`]; [`StorageError::Conflict`] if the session was changed meanwhile, for example by a run
+    /// that was taken in; and the storage's errors.
     pub async fn remove(&self, id: &str) -> Result<(), SessionError> {
         let session = self.storage.load(id).await?;
         if let Some(by) = session.run {
@@ -199,7 +200,7 @@ impl SessionManager {
     }
 }
 
-/// A clock that was set back does not make a session older.
+/// Returns the later time: a clock that was set back does not make a session older.
 fn later(before: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
     before.max(now)
 }

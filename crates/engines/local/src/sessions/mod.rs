@@ -1,4 +1,4 @@
-//! Stored conversations, which plain runs take up and go on with.
+//! Stored conversations, which plain runs take up and continue.
 
 pub(crate) mod conversation;
 pub(crate) mod error;

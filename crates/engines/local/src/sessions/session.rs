@@ -10,16 +10,16 @@ use serde_json::Value;
 /// A stored conversation, which runs take up and append to, one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its name: 1 to 128 letters, digits, `.`, `_` and `-` that start with a letter or digit, as a
-    /// [run's](neuron_types::RunId).
+    /// Its name: 1 to 128 letters, digits, `.`, `_` and `-` that start with a letter or digit, as the name of a
+    /// [run](neuron_types::RunId).
     pub id: String,
-    /// How often it was saved. A storage takes a session only if nobody has saved it since it was loaded; 0 for one that was
-    /// never saved.
+    /// How often it was saved. A storage only accepts a session that was not saved by another caller since it was
+    /// loaded; 0 if it was never saved.
     #[serde(default)]
     pub revision: u64,
-    /// What was said so far, whole.
+    /// The whole conversation so far.
     pub messages: Vec<Message>,
-    /// What else is known of it.
+    /// What is known of it besides its messages.
     pub state: SessionState,
     /// The run that has it and has not been taken in yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,14 +27,14 @@ pub struct Session {
     /// The run that was taken in last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_in: Option<SessionRun>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last saved.
     pub updated_at: DateTime<Utc>,
 }
 
 impl Session {
-    /// Returns a session of this name in which nothing was said.
+    /// Returns a session of this name without messages.
     pub fn new(id: impl Into<String>, now: DateTime<Utc>) -> Self {
         Self {
             id: id.into(),
@@ -49,17 +49,17 @@ impl Session {
     }
 }
 
-/// What is known of a session beside its messages.
+/// What is known of a session besides its messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// The directory that its newest run worked in, where it is known.
+    /// The directory that its newest run worked in, if it is known.
     pub cwd: PathBuf,
-    /// Tokens of all its runs, those below them not counted.
+    /// Tokens of all its runs, without those of the runs below them.
     pub token_usage: TokenUsage,
     /// How many things were said and done in its runs.
     pub event_count: u64,
-    /// What programs keep with it.
+    /// Data that programs keep with it.
     pub custom: BTreeMap<String, Value>,
 }
 
@@ -71,11 +71,11 @@ pub struct SessionRun {
     /// The engine that it is on: `local`, `temporal`, `restate`. Default is `local`.
     #[serde(default = "local")]
     pub engine: String,
-    /// Where on that engine, as a [place](neuron_types::Place) is written, if it is known. A local run is in the home directory
-    /// that the session is in.
+    /// The place on that engine, as a [place](neuron_types::Place) is written, if it is known. A local run is in the
+    /// home directory that the session is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// When it took the session up. It may be started a moment later.
+    /// When it took the session up. The run may be started a moment later.
     pub since: DateTime<Utc>,
 }
 
@@ -90,14 +90,14 @@ impl SessionRun {
         }
     }
 
-    /// Sets where on its engine the run is. Default is that nobody knows.
+    /// Sets the place of the run on its engine. Default is that the place is unknown.
     #[must_use]
     pub fn in_place(mut self, place: impl Into<String>) -> Self {
         self.place = Some(place.into());
         self
     }
 
-    /// Whether both are one run: of one id, on one engine, and not in two places of it.
+    /// Returns whether both are one run: of one id, on one engine, and not in two places of it.
     #[must_use]
     pub fn is_same_run(&self, other: &Self) -> bool {
         let places = self.place.as_ref().zip(other.place.as_ref());
@@ -106,7 +106,7 @@ impl SessionRun {
     }
 }
 
-/// Where runs are of which an older version did not say it.
+/// Returns the engine of runs for which an older version stored none.
 fn local() -> String {
     "local".to_owned()
 }
@@ -121,7 +121,7 @@ pub struct SessionSummary {
     /// The run that has it, if one does.
     #[serde(default)]
     pub run: Option<SessionRun>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last saved.
     pub updated_at: DateTime<Utc>,

@@ -11,20 +11,22 @@ use crate::sessions::{
     session::SessionRun,
 };
 
-/// A run that took a session is started a moment later. One that is not there after this was never started, or is forgotten.
+/// The time in which a run that took a session is started. A run that does not exist after this was never started, or
+/// was removed.
 const STARTED_AFTER: TimeDelta = TimeDelta::seconds(60);
 
-/// How often a session is asked for that others change at the same time.
+/// How often a session is requested that others change at the same time.
 pub(crate) const ATTEMPTS: usize = 5;
 
 impl SessionManager {
-    /// Takes in the run that has the session as `by`, if it is over: the turn is in the session then, which is free. `run` is
-    /// that run, as a client sees it.
+    /// Takes in the run that has the session as `by`, if it is over: the turn is then in the session, which is free.
+    /// `run` is that run, as a client sees it.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Elsewhere`] if the run is where this client does not look, [`SessionError::Lost`] if its engine knows
-    /// no such run, [`SessionError::Engine`] if it cannot be looked at, and those of [`take_in`](Self::take_in).
+    /// [`SessionError::Elsewhere`] if the run is in a place that this client does not look at, [`SessionError::Lost`]
+    /// if its engine has no such run, [`SessionError::Engine`] if its status cannot be read, and those of
+    /// [`take_in`](Self::take_in).
     pub async fn settle(
         &self,
         id: &str,
@@ -41,7 +43,7 @@ impl SessionManager {
         }
         match self.take_in_run(id, by, run).await {
             Err(SessionError::Engine(error)) if error.is_unknown_run() => {
-                // It may be about to start.
+                // The run may be about to start.
                 if Utc::now() - by.since <= STARTED_AFTER {
                     return Ok(());
                 }
@@ -54,11 +56,11 @@ impl SessionManager {
         }
     }
 
-    /// Takes in what the run came to that has the session as `by`, if it is over.
+    /// Takes in the result of the run that has the session as `by`, if it is over.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Engine`] if the run cannot be looked at, and those of [`take_in`](Self::take_in).
+    /// [`SessionError::Engine`] if the status of the run cannot be read, and those of [`take_in`](Self::take_in).
     pub async fn take_in_run(
         &self,
         id: &str,
@@ -85,7 +87,7 @@ impl SessionManager {
 }
 
 impl SessionError {
-    /// Whether somebody else has changed the session meanwhile: it can be asked for again.
+    /// Returns whether another caller has changed the session meanwhile: it can be requested again.
     #[must_use]
     pub const fn is_conflict(&self) -> bool {
         matches!(self, Self::Storage(StorageError::Conflict { .. }))

@@ -40,7 +40,7 @@ pub struct SqliteSessionStorage {
 }
 
 impl SqliteSessionStorage {
-    /// Opens the database at this path, and makes it and its directory if they are missing.
+    /// Opens the database at this path, and creates it and its directory if they are missing.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ fn get(connection: &Connection, id: &str) -> Result<Session, Failed> {
     Ok(storage::read(id, json.as_bytes())?)
 }
 
-/// The sessions in which this text stands anywhere: those that are nobody's business are not read.
+/// Returns the sessions that contain this text anywhere. The others are not read.
 fn all_with(connection: &Connection, text: &str) -> Result<Vec<SessionSummary>, Failed> {
     let mut statement =
         connection.prepare("SELECT id, session FROM sessions WHERE instr(session, ?1) > 0")?;
@@ -194,7 +194,7 @@ impl SessionStorage for SqliteSessionStorage {
     }
 
     fn list(&self) -> WasmBoxedFuture<'_, Result<Vec<SessionSummary>, StorageError>> {
-        // The empty text stands in each.
+        // Every session contains the empty text.
         Box::pin(self.call(|connection| all_with(connection, "")))
     }
 

@@ -1,4 +1,4 @@
-//! Where conversations are stored.
+//! The storage of conversations.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{RunId, WasmBoxedFuture};
@@ -13,36 +13,37 @@ use crate::sessions::{
 ///
 /// # Contract
 ///
-/// 1. A session that was saved is there after a crash, whole, unless the storage is in memory.
-/// 2. [`save`](Self::save) takes a session only if its [revision](Session::revision) is the stored one, and 0 only if none
-///    is stored. So of two who loaded the same, one saves and the other learns of it. One that was deleted and made anew is
-///    another one, whatever its revision.
-/// 3. A name that is [none](StorageError::InvalidId) is refused by every method.
+/// 1. A session that was saved exists after a crash, whole, unless the storage is in memory. 2. [`save`](Self::save)
+/// accepts a session only if its [revision](Session::revision) is the stored one, and 0 only if none is stored. So of
+/// two callers that loaded the same, one saves and the other gets an error. A session that was deleted and created anew
+/// is another one, whatever its revision. 3. Every method rejects an [invalid name](StorageError::InvalidId).
 pub trait SessionStorage: Send + Sync {
-    /// Stores a session, and returns its revision now, which is one more.
+    /// Stores a session, and returns its new revision, which is one more.
     ///
     /// # Errors
     ///
-    /// [`StorageError::Conflict`] if somebody has saved or deleted it since it was loaded,
-    /// [`StorageError::InvalidId`], [`StorageError::Unreadable`] if what is stored under its name is, or what keeps it from being written.
+    /// [`StorageError::Conflict`] if another caller has saved or deleted it since it was loaded,
+    /// [`StorageError::InvalidId`], [`StorageError::Unreadable`] if the session that is stored under its name cannot be
+    /// read, or the error of writing it.
     fn save<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<u64, StorageError>>;
 
     /// Returns the session of this name.
     ///
     /// # Errors
     ///
-    /// [`StorageError::NotFound`], [`StorageError::InvalidId`], [`StorageError::Unreadable`], or what keeps it from being
-    /// read.
+    /// [`StorageError::NotFound`], [`StorageError::InvalidId`], [`StorageError::Unreadable`], or the error of reading
+    /// it.
     fn load<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<Session, StorageError>>;
 
-    /// Returns all sessions, the one that was saved last first. What cannot be read is left out with a warning in the log.
+    /// Returns all sessions, the last saved first. A session that cannot be read is left out with a warning in the log.
     ///
     /// # Errors
     ///
-    /// What keeps them from being read.
+    /// The error of reading them.
     fn list(&self) -> WasmBoxedFuture<'_, Result<Vec<SessionSummary>, StorageError>>;
 
-    /// Returns the sessions that a run of this id has, on whatever engine. Default is to look at all of them.
+    /// Returns the sessions that a run of this id has, on whatever engine. The default implementation reads all of
+    /// them.
     ///
     /// # Errors
     ///
@@ -58,16 +59,16 @@ pub trait SessionStorage: Send + Sync {
         })
     }
 
-    /// Forgets a session as it was loaded.
+    /// Deletes a session in the state in which it was loaded.
     ///
     /// # Errors
     ///
-    /// [`StorageError::NotFound`], [`StorageError::Conflict`] if somebody has saved it since it was loaded, or made it anew,
-    /// [`StorageError::InvalidId`], [`StorageError::Unreadable`], or what keeps it from being removed.
+    /// [`StorageError::NotFound`], [`StorageError::Conflict`] if another caller has saved it since it was loaded, or
+    /// created it anew, [`StorageError::InvalidId`], [`StorageError::Unreadable`], or the error of deleting it.
     fn delete<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<(), StorageError>>;
 }
 
-/// Whether a run of this id has the session.
+/// Returns whether a run of this id has the session.
 pub(crate) fn is_with(session: &SessionSummary, run_id: &RunId) -> bool {
     let run = session.run.as_ref();
     run.is_some_and(|run| run.run_id == *run_id)
@@ -106,7 +107,7 @@ pub(crate) fn following(
     })
 }
 
-/// What tells whether a session is as it was loaded.
+/// What shows whether a session is as it was loaded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stored {
     revision: u64,

@@ -1,4 +1,4 @@
-//! The sessions of a worker: handed to runs that name one.
+//! The sessions of a worker: given to runs that name one.
 
 use std::{fmt, sync::Arc};
 
@@ -18,26 +18,28 @@ use crate::sessions::{
     settling::ATTEMPTS,
 };
 
-/// The most bytes of a conversation that a run is handed, as JSON: it is the result of the step by which the run begins, of
-/// which Temporal takes 2 MB with the agent's definition.
+/// The most bytes of a conversation that is given to a run, as JSON: it is the result of the step by which the run
+/// begins, and Temporal takes 2 MB for that, including the agent's definition.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// The longest name of a tenant that is not hashed in the name of a session, as it is written there.
+/// The longest name of a tenant, in its escaped form, that is not hashed in the name of a session.
 const LONGEST_TENANT: usize = 48;
 
-/// How far the clocks of an engine and of its workers may be apart.
+/// The largest difference between the clocks of an engine and of its workers.
 const CLOCKS: TimeDelta = TimeDelta::seconds(60);
 
-/// Hands stored conversations to the runs of one engine that [name one](neuron_types::RunRequest::session), when they begin.
-/// Cheap to clone.
+/// Gives stored conversations to the runs of one engine that [name one](neuron_types::RunRequest::session), when they
+/// begin. Cheap to clone.
 ///
-/// The run before is taken in then, if it is over: nothing has to be alive when it ends, and a run that was killed is taken in
-/// as far as it came. A run that is not over keeps its session, and the other one fails with a sentence that names it.
+/// The run before is taken in then, if it is over: no process has to be alive when it ends, and a run that was killed
+/// is taken in as far as it came. A run that is not over keeps its session, and the other one fails with a sentence
+/// that names it.
 ///
-/// The sessions of a tenant are its own: its `notes` is kept as `tenant-acme..notes`. Whatever of the tenant is no digit and
-/// no small letter is written as `_` and its bytes in hexadecimal, and a long one by its hash, as `hashed-…..notes`.
+/// The sessions of a tenant are its own: its `notes` is stored as `tenant-acme..notes`. In the tenant's name every byte
+/// that is no digit and no small letter is written as `_` and its value in hexadecimal, and a long name by its hash, as
+/// `hashed-…..notes`.
 ///
-/// A conversation of more than 1 MiB is handed to no run.
+/// A conversation of more than 1 MiB is given to no run.
 #[derive(Clone)]
 pub struct StoredSessions {
     sessions: SessionManager,
@@ -45,7 +47,7 @@ pub struct StoredSessions {
 }
 
 impl StoredSessions {
-    /// Returns what hands these sessions to the runs that this client reaches.
+    /// Returns the giver of these sessions to the runs that this client reaches.
     #[must_use]
     pub const fn new(sessions: SessionManager, client: Arc<dyn RunClient>) -> Self {
         Self { sessions, client }
@@ -73,7 +75,7 @@ impl StoredSessions {
         let mut session = self.sessions.open(id).await?;
         if let Some(by) = session.run.take() {
             self.check_holder(id, &by, taker).await?;
-            // A run that has it asks again where its attempt was lost.
+            // A run that has it asks again if its attempt was lost.
             if !by.is_same_run(run) {
                 let before = RunHandle::new(Arc::clone(&self.client), by.run_id.clone());
                 self.sessions.settle(id, &by, &before).await?;
@@ -91,8 +93,8 @@ impl StoredSessions {
         Ok(self.sessions.take(id, run.clone()).await?.messages.into())
     }
 
-    /// Checks that the run which the engine has under that id now is the one that took the session up. Its engine may have
-    /// forgotten that one, and another one have its id: of somebody else, or the one that wants the session.
+    /// Checks that the run with that id on the engine is the one that took the session up. The engine may have removed
+    /// that run, and its id may belong to another one: of another owner, or the one that wants the session.
     async fn check_holder(
         &self,
         id: &str,
@@ -101,7 +103,7 @@ impl StoredSessions {
     ) -> Result<(), SessionError> {
         let status = match self.client.status(&by.run_id).await {
             Ok(status) => status,
-            // Settling says so.
+            // `settle` returns that error.
             Err(error) if error.is_unknown_run() => return Ok(()),
             Err(error) => return Err(error.into()),
         };
@@ -146,12 +148,13 @@ impl fmt::Debug for StoredSessions {
     }
 }
 
-/// The name under which a session is kept. No session of nobody has it: those have no two dots in a row.
+/// Returns the name under which a session is stored. No session without a tenant has this name: theirs have no two dots
+/// in a row.
 fn stored_as(name: &SessionName, tenant: Option<&str>) -> String {
     let Some(tenant) = tenant else {
         return name.to_string();
     };
-    // Names of files may be the same in capitals.
+    // File names may be case-insensitive.
     let escaped = tenant.bytes().map(|byte| match byte {
         b'a'..=b'z' | b'0'..=b'9' => char::from(byte).to_string(),
         other => format!("_{other:02x}"),
@@ -166,7 +169,7 @@ fn stored_as(name: &SessionName, tenant: Option<&str>) -> String {
     }
 }
 
-/// Whether the session was changed by somebody else meanwhile, or taken from a run.
+/// Returns whether the session was changed by another caller meanwhile, or taken from a run.
 const fn is_passing(error: &SessionError) -> bool {
     error.is_conflict()
         || matches!(

@@ -1,9 +1,9 @@
-//! What a worker reports of its runs.
+//! Events that a worker reports about its runs.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{RunId, RunOutput, RunPhase};
 
-/// What happened to a run in a worker.
+/// An event of a run in a worker.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum WorkerEvent {
@@ -14,28 +14,28 @@ pub enum WorkerEvent {
         /// The name of its agent.
         agent: String,
     },
-    /// It waits, and no process has it any more. It goes on when what it waits for is there.
+    /// It waits, and no process has it any more. It continues when what it waits for arrives.
     Parked {
         /// The run.
         run_id: RunId,
         /// What it waits for.
         state: RunPhase,
-        /// When it goes on whatever comes.
+        /// When it continues in any case.
         wakes_at: Option<DateTime<Utc>>,
     },
     /// It is over.
     Ended {
-        /// What it came to.
+        /// Its output.
         output: Box<RunOutput>,
     },
-    /// It is left to others. Said once for each reason.
+    /// It is left to other workers. Reported once for each reason.
     Left {
         /// The run.
         run_id: RunId,
         /// Why, in a sentence for people.
         reason: String,
     },
-    /// It cannot go on here, and is tried again later. Said once for each reason.
+    /// It cannot continue here, and is retried later. Reported once for each reason.
     Stuck {
         /// The run.
         run_id: RunId,

@@ -24,13 +24,13 @@ pub(crate) struct Means {
     pub(crate) sinks: Option<Sinks>,
     pub(crate) segment_events: Option<u64>,
     pub(crate) segment_bytes: Option<u64>,
-    /// The worker ends: what is in flight may come to its end.
+    /// Cancelled when the worker ends: what is in flight may finish.
     pub(crate) drain: CancellationToken,
-    /// What is in flight ends, too.
+    /// Cancelled when what is in flight is ended, too.
     pub(crate) end: CancellationToken,
 }
 
-/// What came of taking a run up.
+/// The result of taking a run up.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<RunOutput>),
@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
         last_entry: i64,
         wakes_at: Option<DateTime<Utc>>,
     },
-    /// Somebody else has it, or it is over.
+    /// Another process has it, or it is over.
     NotHere,
     Left(String),
     Stuck(String),
@@ -86,7 +86,7 @@ impl Means {
                 Ok(parked) => parked,
                 Err(error) => Outcome::Stuck(with_causes(&error)),
             },
-            // That an engine failed says nothing here: its error says which part.
+            // "The engine failed" alone is no information here: the error in it names the part that failed.
             Err(DurableError::Engine { source }) => Outcome::Stuck(with_causes(&*source)),
             Err(error) => Outcome::Stuck(with_causes(&error)),
         }
@@ -101,7 +101,7 @@ impl Means {
         })
     }
 
-    /// Lets the run go on, and has it stop when the worker ends.
+    /// Executes the run, and stops it when the worker ends.
     async fn attend(&self, door: &JournaledContext) -> Result<RunOutput, DurableError> {
         let interrupt = door.interrupt_handle();
         let mut run = std::pin::pin!(door.execute(self.workflow));
@@ -122,7 +122,7 @@ impl Means {
         }
     }
 
-    /// Says how the run was left, while nobody else can have it.
+    /// Returns how the run was left, while no other process can have it.
     async fn put_away(
         &self,
         door: &JournaledContext,
@@ -142,7 +142,7 @@ impl Means {
     }
 }
 
-/// What it comes to that a run could not be taken up.
+/// Returns the outcome of a run that could not be taken up.
 fn not_taken(error: JournalError) -> Outcome {
     match error {
         JournalError::Executing { .. }

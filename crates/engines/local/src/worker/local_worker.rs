@@ -26,18 +26,18 @@ use crate::{
     },
 };
 
-/// How long it is waited between two looks at the journal: so long after something happened, and longer and longer while
+/// The delay between two looks at the journal: this long after something happened, and longer and longer while
 /// nothing does.
 const SHORTEST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// After how long a run is looked at again that does not go on here.
+/// The delay before another look at a run that does not continue here.
 const AGAIN: TimeDelta = TimeDelta::seconds(60);
 
-/// How many runs are executed at once, unless something else is said.
+/// The default number of runs that are executed at once.
 const MAX_RUNS: usize = 8;
 
-/// How long what is in flight may take to end when the worker ends, unless something else is said: less than the 30 s after
+/// The default time in which what is in flight may end when the worker ends: less than the 30 s after
 /// which Kubernetes kills it.
 const GRACE: Duration = Duration::from_secs(25);
 
@@ -45,21 +45,20 @@ type Reporter = Arc<dyn Fn(&WorkerEvent) + Send + Sync>;
 
 /// Executes the runs of a journal that no process has.
 ///
-/// It goes on with runs whose process is gone, takes up those that were started by a
-/// [`LocalClient`](crate::LocalClient), and goes on with those that wait for a person when the decision is there. It
-/// lets their tickets lapse and escalate, and ends other waits at their time. A run that waits is parked: nothing of it
-/// is in memory.
+/// It continues runs whose process is gone, takes up those that were started by a [`LocalClient`](crate::LocalClient),
+/// and continues those that wait for a person when the decision arrives. It lets their tickets lapse and escalate, and
+/// ends other waits at their time. A run that waits is parked: nothing of it is in memory.
 ///
 /// # One executor for a run
 ///
-/// Whoever executes a run holds the lock of its file in `locks/`, which the operating system takes back when the process
-/// ends, however it ends. So any number of workers may serve one journal, on one machine, and no run is executed twice.
-/// Where a run is executed that was made just now, [`Journal::claim_run`] makes it with its lock.
+/// The process that executes a run holds the lock of its file in `locks/`, which the operating system releases when the
+/// process ends, however it ends. So any number of workers may serve one journal, on one machine, and no run is
+/// executed twice. To execute a run that it creates, a program creates it with its lock: [`Journal::claim_run`].
 ///
 /// # How it finds what there is to do
 ///
-/// It looks at the runs that are not over every 200 ms, and while nothing happens at last every second. A look reads one
-/// row of each and no more. A run that waits for a time is looked at then.
+/// It looks at the runs that are not over every 200 ms, and while nothing happens, at intervals of up to a second. A
+/// look only reads one row of each. At the time that a run waits for, the worker looks at the run.
 ///
 /// # Examples
 ///
@@ -102,14 +101,14 @@ pub struct LocalWorker {
     max_runs: usize,
     grace: Duration,
     reporter: Option<Reporter>,
-    /// It executes the runs below this one, and no others.
+    /// The run whose tree below it the worker executes, and no other runs.
     root: Option<RunId>,
     idle: IdleLooks,
 }
 
 impl LocalWorker {
-    /// Returns a builder of a worker for the runs of this journal. The source says what each is executed with: see
-    /// [`ExecutorSource`]; executors and agents that serve all of them are one.
+    /// Returns a builder of a worker for the runs of this journal. The source decides what each is executed with: see
+    /// [`ExecutorSource`]; a pair of executors and agents for all runs is a source.
     pub fn builder(
         journal: Journal,
         source: impl ExecutorSource,
@@ -134,15 +133,15 @@ impl LocalWorker {
         })
     }
 
-    /// Executes runs until `stop` is done. Then it takes up no other, and returns when none is under way any more: calls
-    /// in flight get time to end, the [grace](LocalWorkerBuilder::grace). Runs that are not over stay as they are, for
-    /// whoever resumes them.
+    /// Executes runs until `stop` is done. Then it takes up no other, and returns when none is in progress any more:
+    /// calls in flight get time to end, the [grace](LocalWorkerBuilder::grace). Runs that are not over stay as they
+    /// are, to be resumed by another process.
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being read, unless that passes.
+    /// The error of reading the journal, unless it is temporary.
     pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), JournalError> {
-        // One that serves a tree is none for other runs.
+        // A worker that serves a tree does not count as a worker for other runs.
         let _presence = match self.root {
             Some(_) => None,
             None => Some(self.means.journal.announce_worker()?),
@@ -182,7 +181,7 @@ impl fmt::Debug for LocalWorker {
 pub struct LocalWorkerBuilder(LocalWorker);
 
 impl LocalWorkerBuilder {
-    /// Sets how many runs are executed at once; the others wait. Default is 8, and the least is 1.
+    /// Sets how many runs are executed at once; the others wait. Default is 8, and the minimum is 1.
     pub fn max_runs(mut self, runs: usize) -> Self {
         self.0.max_runs = runs.max(1);
         self
@@ -195,14 +194,14 @@ impl LocalWorkerBuilder {
         self
     }
 
-    /// Sets who is notified of what happens to the runs. It is called by the worker's tasks and must not block. Default
-    /// is nobody.
+    /// Sets the function that is notified of what happens to the runs. The worker's tasks call it, so it must not
+    /// block. Default is no function.
     pub fn reporter(mut self, report: impl Fn(&WorkerEvent) + Send + Sync + 'static) -> Self {
         self.0.reporter = Some(Arc::new(report));
         self
     }
 
-    /// Sets what makes the sink of each run's events. Default is none.
+    /// Sets the function that makes the sink of each run's events. Default is no sink.
     pub fn sinks(
         mut self,
         sinks: impl Fn(&RunId) -> Arc<dyn EventSink> + Send + Sync + 'static,
@@ -224,14 +223,14 @@ impl LocalWorkerBuilder {
         self
     }
 
-    /// Has it execute the runs below this one, and no others: those that it started, and that those started. Whoever executes
-    /// that run serves them so beside it. Default is all runs of the journal.
+    /// Executes only the runs below this one: those that it started, and that those started. The executor of that run
+    /// uses such a worker beside it. Default is all runs of the journal.
     pub fn below(mut self, root: &RunId) -> Self {
         self.0.root = Some(root.clone());
         self
     }
 
-    /// Returns what counts the looks at which none of its runs goes on.
+    /// Returns the counter of looks at which none of its runs is in progress.
     #[must_use]
     pub fn idle_looks(&self) -> IdleLooks {
         self.0.idle.clone()
@@ -250,13 +249,13 @@ struct Taken {
     outcome: Outcome,
 }
 
-/// A worker at work.
+/// A worker that serves.
 struct Serving<'a> {
     worker: &'a LocalWorker,
     memory: Memory,
     running: JoinSet<Taken>,
     under_way: BTreeSet<RunId>,
-    /// The runs at the top of those that were looked at, where it serves a tree.
+    /// The roots of the runs that were looked at, if it serves a tree.
     roots: BTreeMap<RunId, Option<RunId>>,
 }
 
@@ -290,7 +289,7 @@ impl Serving<'_> {
         }
     }
 
-    /// Takes up what there is to do, as far as there is room, and returns whether there was something.
+    /// Takes up what there is to do, as far as there is room, and returns whether there was anything.
     async fn look(&mut self) -> Result<bool, JournalError> {
         let open = self.worker.means.journal.open_runs().await?;
         self.memory
@@ -317,7 +316,7 @@ impl Serving<'_> {
         Ok(took_some)
     }
 
-    /// Whether it executes this run: any, or those below one.
+    /// Returns whether it executes this run: any, or those below one.
     async fn serves(&mut self, run_id: &RunId) -> Result<bool, JournalError> {
         let Some(root) = &self.worker.root else {
             return Ok(true);
@@ -389,7 +388,7 @@ impl Serving<'_> {
                 }
             }
             Outcome::Stuck(reason) => {
-                // It may have come further: it is looked at again all the same.
+                // The run may have come further: it is looked at again all the same.
                 self.leave(&found, found.last_entry, again);
                 if self.memory.is_news(&run_id, &reason) {
                     self.worker.report(&WorkerEvent::Stuck { run_id, reason });
@@ -408,7 +407,7 @@ impl Serving<'_> {
         self.memory.leave(found.run_id.clone(), mark);
     }
 
-    /// Puts away what is under way.
+    /// Puts away the runs in progress.
     async fn end(&mut self) {
         let worker = self.worker;
         let Means { drain, end, .. } = &worker.means;
@@ -424,7 +423,7 @@ impl Serving<'_> {
     }
 }
 
-/// A time that has come a moment ago is looked at after a moment: what ends then may be late by one.
+/// Delays a time that has come a moment ago by a moment: what ends then may be late by that much.
 fn not_at_once(at: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
     let soon = Utc::now().checked_add_signed(TimeDelta::milliseconds(50));
     at.map(|at| soon.map_or(at, |soon| at.max(soon)))

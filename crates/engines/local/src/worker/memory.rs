@@ -1,4 +1,4 @@
-//! What a worker remembers of the runs that it has not under way.
+//! What a worker remembers of the runs that it does not execute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use neuron_types::RunId;
 
 use crate::journal::tables::open_runs::OpenRun;
 
-/// How a run was found when it was left.
+/// The state of a run when it was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// Its last entry.
@@ -19,7 +19,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// Whether something came since.
+    /// Returns whether something arrived since.
     fn is_past(&self, found: &OpenRun, now: DateTime<Utc>) -> bool {
         found.last_entry != self.last_entry
             || found.last_signal > self.last_signal
@@ -27,16 +27,16 @@ impl Mark {
     }
 }
 
-/// The runs that are not over and that this worker has not under way.
+/// The runs that are not over and that this worker does not execute.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     marks: BTreeMap<RunId, Mark>,
-    /// What was said of a run that does not go on here.
+    /// The last reported reason why a run does not continue here.
     said: BTreeMap<RunId, String>,
 }
 
 impl Memory {
-    /// Whether there is something to do for a run.
+    /// Returns whether there is something to do for a run.
     pub(crate) fn is_due(&self, found: &OpenRun, now: DateTime<Utc>) -> bool {
         let mark = self.marks.get(&found.run_id);
         mark.is_none_or(|mark| mark.is_past(found, now))
@@ -47,13 +47,13 @@ impl Memory {
         self.marks.insert(run_id, mark);
     }
 
-    /// Whether this was not said of the run before. It counts as said from now on.
+    /// Returns whether this reason was not reported of the run before. It counts as reported from now on.
     pub(crate) fn is_news(&mut self, run_id: &RunId, reason: &str) -> bool {
         let before = self.said.insert(run_id.clone(), reason.to_owned());
         before.is_none_or(|before| before != reason)
     }
 
-    /// Forgets what was said of a run: it goes on.
+    /// Forgets the reported reason of a run, because the run continues.
     pub(crate) fn goes_on(&mut self, run_id: &RunId) {
         self.said.remove(run_id);
     }
@@ -64,7 +64,7 @@ impl Memory {
         self.said.retain(|run_id, _| open.contains(run_id));
     }
 
-    /// When the next run is looked at again, whatever happens, after this time: those whose time has come are due.
+    /// Returns when the next run is looked at again in any case, after this time: runs whose time has come are due.
     pub(crate) fn look_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let times = self.marks.values().filter_map(|mark| mark.look_at);
         times.filter(|at| *at > now).min()

@@ -1,4 +1,4 @@
-//! What a worker executes a run with.
+//! The source of a worker's executors.
 
 use std::{future::Future, path::PathBuf, pin::Pin};
 
@@ -11,11 +11,11 @@ use neuron_types::{AgentRef, RunId};
 pub struct WaitingRun {
     /// The run.
     pub run_id: RunId,
-    /// Its agent: the definition that it keeps, or only the name if nobody has taken it up yet.
+    /// Its agent: the definition that it keeps, or only the name if it was never taken up.
     pub agent: AgentRef,
     /// The directory that it works in, if the journal has one: see [`Journal::directory`](crate::Journal::directory).
     pub directory: Option<PathBuf>,
-    /// Somebody wished that it adopts the current definition of its agent: see
+    /// Whether it was asked to adopt the current definition of its agent: see
     /// [`Journal::was_upgraded`](crate::Journal::was_upgraded).
     pub was_upgraded: bool,
 }
@@ -31,7 +31,7 @@ impl WaitingRun {
     }
 }
 
-/// What acts for a run, and the definitions among which its agent is looked up where it is only named.
+/// The executor of a run, and the definitions among which its agent is looked up if it is only named.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunExecutor {
@@ -42,14 +42,14 @@ pub struct RunExecutor {
 }
 
 impl RunExecutor {
-    /// Returns what acts for a run.
+    /// Returns the executor and the definitions for a run.
     #[must_use]
     pub fn new(executor: Executor, agents: Agents) -> Self {
         Self { executor, agents }
     }
 }
 
-/// Why a worker leaves a run to others.
+/// Why a worker leaves a run to other workers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct NotServed {
@@ -66,23 +66,23 @@ impl NotServed {
     }
 }
 
-/// Says what each run of a worker is executed with.
+/// Provides the executor of each run of a worker.
 ///
-/// It is asked whenever the worker takes a run up: once more when one goes on that was parked, and now and then for one
+/// It is called whenever the worker takes a run up: again when a parked run continues, and now and then for a run
 /// that was left.
 pub trait ExecutorSource: Send + Sync + 'static {
-    /// Returns what acts for this run.
+    /// Returns the executor for this run.
     ///
     /// # Errors
     ///
-    /// [`NotServed`]: the run stays as it is, for whoever has what it needs.
+    /// [`NotServed`]: the run stays as it is, for a worker that has what it needs.
     fn executor<'a>(
         &'a self,
         run: &'a WaitingRun,
     ) -> Pin<Box<dyn Future<Output = Result<RunExecutor, NotServed>> + Send + 'a>>;
 }
 
-/// The same executors and agents for every run, wherever it works.
+/// The same executors and agents for every run, whatever its directory.
 impl ExecutorSource for (Executors, Agents) {
     fn executor<'a>(
         &'a self,

@@ -1,4 +1,4 @@
-//! What fuzzing found worth keeping still does no harm. See `fuzz/README.md`.
+//! Inputs that fuzzing found worth keeping still do no harm. See `fuzz/README.md`.
 
 use std::path::Path;
 

@@ -38,7 +38,7 @@ impl World {
         self.outer.path().join("state/homes")
     }
 
-    /// The directories of files.
+    /// Returns the number of directories of files.
     fn kept(&self) -> usize {
         let entries = fs::read_dir(self.folder()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name());
@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// A journal with a run in this directory.
+/// Returns a journal with a run in this directory.
 async fn with_run(directory: &Path, id: &str) -> Journal {
     let journal = Journal::open(directory).await.unwrap();
     let run = run_id(id);
@@ -89,7 +89,7 @@ fn one_that_is_claimed_has_its_files_elsewhere_and_only_their_name_in_it() {
     let id = fs::read_to_string(home.join("id")).unwrap();
     assert_eq!(files.file_name().unwrap(), id.as_str());
     assert_eq!((mode(&home.join("id")), mode(&files)), (0o600, 0o700));
-    // In other words.
+    // The same path, written differently.
     assert_eq!(
         world.store.files_of(&home.join("../.neuron/.")),
         Some(files)
@@ -105,14 +105,14 @@ fn whatever_is_done_to_the_id_a_home_has_the_same_files() {
         .enumerate()
     {
         let (home, text) = (world.home(&number.to_string()), *text);
-        // It came along, and says nothing.
+        // The id came with the home, and proves nothing.
         fs::write(home.join("id"), text).unwrap();
         assert_eq!(world.store.files_of(&home), None);
         assert_eq!(world.store.moved_from(&home), None);
         let files = world.store.claim(&home).unwrap();
         assert_ne!(files.file_name().unwrap(), known);
         assert_eq!(world.store.files_of(&home).as_ref(), Some(&files));
-        // Another store may go by it.
+        // Another store may use it.
         let kept = fs::read_to_string(home.join("id")).unwrap();
         assert_eq!(kept == known, text == known);
         for change in [
@@ -182,7 +182,7 @@ async fn one_that_was_moved_is_taken_up_with_its_files_and_a_copy_gets_its_own()
     assert_eq!(world.store.moved_from(&moved), Some(real));
     assert_eq!(world.store.adopt(&moved, &files).unwrap(), files);
     assert_eq!(world.store.files_of(&moved), Some(files));
-    // Another one in its place is not it.
+    // Another home in its place is not the same.
     let home = world.home("one");
     fs::copy(moved.join("id"), home.join("id")).unwrap();
     assert_eq!(world.store.files_of(&home), None);
@@ -203,7 +203,7 @@ async fn one_that_is_adopted_keeps_what_it_has_and_its_databases_are_copied() {
     assert!(files.join("sessions.db").is_file() && !files.join("engines").exists());
     assert_eq!(runs(&home).await, 1);
     assert_eq!(world.store.files_of(&home).as_ref(), Some(&files));
-    // What is in its place later is not.
+    // A home in its place later is not.
     drop(journal);
     drop(with_run(&home, "r2").await);
     assert_eq!(runs(&files).await, 1);
@@ -350,7 +350,7 @@ fn a_link_is_no_home_of_a_person() {
     assert_eq!(world.store.files_of(&link), None);
     let error = world.adopt(&link).unwrap_err();
     assert!(why(&error).contains("it is a link"), "{error}");
-    // Nor are files behind one.
+    // Nor are files behind a link.
     let kept = world.outer.path().join("kept");
     fs::rename(&files, &kept).unwrap();
     symlink(&kept, &files).unwrap();
@@ -365,7 +365,7 @@ fn what_others_could_have_written_says_nothing() {
     for open in [world.folder(), files.clone()] {
         chmod(&open, 0o722);
         assert_eq!(world.store.files_of(&home), None, "{open:?}");
-        // It does not begin anew, as if there were none.
+        // It does not begin anew, as if there were no files.
         for error in [world.store.claim(&home), world.adopt(&home)] {
             let why = why(&error.unwrap_err());
             assert!(why.contains("others may write to it"), "{why}");

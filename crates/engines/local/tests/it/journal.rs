@@ -1,4 +1,4 @@
-//! The journal and its door. `World` is what stays when a process dies: the home directory and the room.
+//! The journal and its door. `World` is what remains when a process dies: the home directory and the room.
 
 mod cancel;
 mod decide;
@@ -40,7 +40,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A home directory with a run that nobody has executed.
+    /// Returns a home directory with a run that was never executed.
     pub(crate) async fn acting(acts: impl IntoIterator<Item = Act>) -> Self {
         Self::with(Room::acting(acts)).await
     }
@@ -63,7 +63,7 @@ impl World {
         Self::acting([]).await
     }
 
-    /// The journal as another process would open it.
+    /// Returns the journal as another process would open it.
     pub(crate) async fn journal(&self) -> Journal {
         Journal::open(self.home.path()).await.unwrap()
     }
@@ -73,7 +73,7 @@ impl World {
         Journal::open_with(self.home.path(), options).await.unwrap()
     }
 
-    /// The run's executor as another process would start it.
+    /// Returns the run's executor as another process would start it.
     pub(crate) async fn door(&self) -> JournaledContext {
         self.door_to(&self.journal().await).await
     }
@@ -94,7 +94,7 @@ impl World {
         self.door().await.with_park_policy(ParkPolicy::Suspend)
     }
 
-    /// The database as any program sees it.
+    /// Returns the database as any program sees it.
     pub(crate) fn database(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.home.path().join("neuron.db")).unwrap()
     }
@@ -138,7 +138,7 @@ pub(crate) fn ended() -> RunEvent {
     }
 }
 
-/// The output of a run that did nothing.
+/// Returns the output of a run that did nothing.
 pub(crate) fn plain_output(run_id: &RunId) -> RunOutput {
     RunOutput {
         run_id: run_id.clone(),

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::room::{Act, Room, call, check_retries, eventually, model_options, options, request};
 
-/// What the runs wait for by the clock.
+/// How long the runs wait by the clock.
 const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
 const HOUR: Duration = Duration::from_secs(3600); // The clock is paused, or the run is cancelled.
 

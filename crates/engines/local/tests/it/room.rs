@@ -1,4 +1,4 @@
-//! An executor room whose model and tools do as they are told and remember what was asked of them.
+//! An executor room with a scripted model and scripted tools, which remember their calls.
 //!
 //! It stays when a door is dropped, as the world does when a process dies.
 
@@ -21,7 +21,7 @@ use neuron_types::{
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-/// What a tool says that it waited for, and what the waits of a policy are made of.
+/// How long a tool asks to wait, and the delays of a policy.
 const SECOND: Duration = Duration::from_secs(1); // Only compared, or the clock is paused.
 /// More than any step of a test takes.
 const HOUR: Duration = Duration::from_secs(3600); // Every step ends long before.
@@ -33,7 +33,7 @@ pub(crate) enum Act {
     Answer,
     /// Never answers.
     Hang,
-    /// Answers when the test says so.
+    /// Answers when the test releases it.
     Held,
     /// Fails with this kind, and asks to wait that long.
     Fail(FailureKind, Option<Duration>),
@@ -47,10 +47,10 @@ impl Act {
 
 struct Script {
     acts: Mutex<VecDeque<Act>>,
-    /// Acts that are dealt by what is called, so that the order of concurrent calls does not matter.
+    /// Acts that are chosen by what is called, so that the order of concurrent calls does not matter.
     dealt: Vec<Act>,
     calls: Mutex<Vec<String>>,
-    /// How many of the calls that are held may go on.
+    /// How many of the calls that are held may continue.
     going_on: Semaphore,
 }
 
@@ -66,11 +66,11 @@ impl Default for Script {
 }
 
 impl Script {
-    /// Remembers the call, holds it if it is to be held, and says what to do then; a script that is over answers.
+    /// Remembers the call, holds it if it is to be held, and returns what to do then; a script that is over answers.
     async fn called(&self, what: String) -> Act {
         match self.noted(what) {
             Act::Held => {
-                // It is never closed.
+                // The semaphore is never closed.
                 self.going_on.acquire().await.unwrap().forget();
                 Act::Answer
             }
@@ -90,7 +90,7 @@ impl Script {
     }
 }
 
-/// A model, tools named after their effects (`read`, `put`, `write`), and everything that was asked of them.
+/// A model, tools named after their effects (`read`, `put`, `write`), and all calls of them.
 #[derive(Clone, Default)]
 pub(crate) struct Room {
     script: Arc<Script>,
@@ -98,14 +98,14 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A room in which the next calls, of the model or a tool, come to this.
+    /// Returns a room in which the next calls, of the model or a tool, do this.
     pub(crate) fn acting(acts: impl IntoIterator<Item = Act>) -> Self {
         let room = Self::default();
         room.then(acts);
         room
     }
 
-    /// A room in which each call of the model or a tool comes to one of these, always the same one.
+    /// Returns a room in which each call of the model or a tool does one of these, always the same one.
     pub(crate) fn dealing(acts: &[Act]) -> Self {
         let script = Script {
             dealt: acts.to_vec(),
@@ -121,12 +121,12 @@ impl Room {
         self.script.acts.lock().unwrap().extend(acts);
     }
 
-    /// The calls so far: `model 3` for a call with three messages, or a tool's name and `run:turn:position`.
+    /// Returns the calls so far: `model 3` for a call with three messages, or a tool's name and `run:turn:position`.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.script.calls.lock().unwrap().clone()
     }
 
-    /// Lets one call that is held go on.
+    /// Lets one call that is held continue.
     pub(crate) fn go_on(&self) {
         self.script.going_on.add_permits(1);
     }
@@ -227,7 +227,7 @@ impl ToolDyn for RoomTool {
     }
 }
 
-/// Remembers what it was told.
+/// A sink that remembers its events.
 #[derive(Default)]
 pub(crate) struct Watcher {
     pub(crate) events: Mutex<Vec<RecordedEvent>>,
@@ -236,7 +236,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// The number and the type of each event so far.
+    /// Returns the number and the type of each event so far.
     pub(crate) fn told(&self) -> Vec<String> {
         describe(&self.events.lock().unwrap())
     }
@@ -256,7 +256,7 @@ impl EventSink for Watcher {
     }
 }
 
-/// The number and the type of each event.
+/// Returns the number and the type of each event.
 pub(crate) fn describe(events: &[RecordedEvent]) -> Vec<String> {
     events
         .iter()
@@ -267,7 +267,7 @@ pub(crate) fn describe(events: &[RecordedEvent]) -> Vec<String> {
         .collect()
 }
 
-/// A request with so many messages.
+/// Returns a request with so many messages.
 pub(crate) fn request(messages: usize) -> CompletionRequest {
     let messages = (0..messages).map(|n| Message::user(format!("message {n}")));
     CompletionRequest::new(RequestHead::new("m"), messages.collect::<Vec<_>>())
@@ -282,7 +282,7 @@ pub(crate) fn call(name: &str) -> ToolCall {
     }
 }
 
-/// The options of the n-th step of a turn, with the effects that the tool of this name has.
+/// Returns the options of the n-th step of a turn, with the effects of the tool of this name.
 pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
     options_of(name, StepId::new(turn, position), HOUR)
 }
@@ -291,8 +291,8 @@ pub(crate) fn model_options(turn: u32) -> ActivityOptions {
     options("model", turn, 0)
 }
 
-/// Checks the delays after a failure, and after one that asked for seven seconds: that they were those of the policy, and
-/// were waited for.
+/// Checks the delays after a failure, and after one that asked for seven seconds: that they were those of the policy,
+/// and were waited for.
 pub(crate) fn check_retries(notices: &[RetryNotice], waited: Duration) {
     let [first, second] = notices else {
         panic!("two attempts failed: {notices:?}");
@@ -307,7 +307,7 @@ pub(crate) fn check_retries(notices: &[RetryNotice], waited: Duration) {
     assert!(waited >= delays && waited < delays + one, "{waited:?}");
 }
 
-/// How long after a moment another one is.
+/// Returns how long after a moment another one is.
 pub(crate) fn since(start: DateTime<Utc>, end: DateTime<Utc>) -> Duration {
     (end - start).to_std().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Stored conversations: one suite for every storage, and who has which.
+//! Stored conversations: one suite for every storage, and which run has which session.
 
 use std::sync::{
     Arc,
@@ -121,7 +121,7 @@ async fn the_sessions_of_a_run_are_found(storage: &dyn SessionStorage) {
     let mut held = session("held", 1);
     held.run = Some(run("r1"));
     let mut of_another = session("of-another", 2);
-    // A run's id stands in what was said, too.
+    // A run's id also is in what was said.
     of_another.messages.push(Message::user("what did r1 say?"));
     of_another.run = Some(run("r12"));
     for session in [&held, &of_another, &session("free", 3)] {
@@ -281,12 +281,12 @@ async fn runs_of_one_session_follow_each_other() {
         panic!("{error}");
     };
     assert_eq!(by.run_id.as_str(), "r1", "the error names the first run");
-    // Whoever starts the same run again has it already.
+    // A caller that starts the same run again has the session already.
     sessions.take("notes", run("r1")).await.unwrap();
 
     let first = transcript("r1", said("hello", "Hi."));
     for _ in 0..2 {
-        // Twice taken in is once.
+        // Taking a run in twice has the effect of once.
         sessions
             .take_in("notes", &run("r1"), &output("r1"), &first, None)
             .await
@@ -295,7 +295,7 @@ async fn runs_of_one_session_follow_each_other() {
     let session = sessions.take("notes", run("r2")).await.unwrap();
     assert_eq!(session.messages.len(), 2);
     assert_eq!(session.state.token_usage.total(), 5);
-    // Nor once more when the next one has it.
+    // Nor is it taken in once more when the next run has the session.
     let session = sessions
         .take_in("notes", &run("r1"), &output("r1"), &first, None)
         .await
@@ -340,13 +340,13 @@ async fn a_turn_whose_session_is_gone_is_not_lost_in_silence() {
     let take_in = || sessions.take_in("notes", &r1, &output, &said, None);
     sessions.take("notes", r1.clone()).await.unwrap();
     sessions.release("notes", &r1).await.unwrap();
-    // The session was taken from it, and nobody has it.
+    // The session was taken from the run, and no run has it.
     let error = take_in().await.unwrap_err();
     assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
     sessions.remove("notes").await.unwrap();
     let error = take_in().await.unwrap_err();
     assert!(matches!(error, SessionError::Gone { .. }), "{error}");
-    // One of its name is another one.
+    // A session of the same name is another one.
     sessions.take("notes", run("r2")).await.unwrap();
     let error = take_in().await.unwrap_err();
     assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
@@ -372,7 +372,7 @@ async fn a_session_is_given_back_in_the_place_of_its_run_only() {
     assert_eq!(taken.await.unwrap().messages.len(), 2);
 }
 
-/// A storage where a run takes a session up and is taken in while somebody else has loaded it.
+/// A storage in which a run takes a session up and is taken in after another caller has loaded it.
 #[derive(Clone)]
 struct Busy(Arc<InMemorySessionStorage>, Arc<AtomicBool>);
 
@@ -488,7 +488,7 @@ fn every_call_that_is_kept_has_its_result_behind_it() {
     assert!(!format!("{messages:?}").contains("so it is"));
 }
 
-/// Sessions in memory, what hands them to runs in a home directory, and the client of these.
+/// Sessions in memory, their giver to the runs in a home directory, and the client of these runs.
 struct HandingOut {
     _home: tempfile::TempDir,
     client: Arc<LocalClient>,
@@ -539,7 +539,7 @@ async fn a_run_that_asks_again_has_its_session_once_and_others_wait_for_its_end(
     let failure = stored.take(taker(&name, None, &second)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::InvalidRequest);
     assert!(failure.message.contains("taken by run r1"), "{failure}");
-    // A tenant has its own, whatever it is called.
+    // A tenant has its own, whatever its name.
     let long = "x".repeat(500);
     for tenant in ["acme", "", "../x", "ä b", "Acme", &long] {
         let said = stored

@@ -1,3 +1,3 @@
-//! Answers that are told while they come.
+//! Answers that are emitted while they arrive.
 
 mod doors;

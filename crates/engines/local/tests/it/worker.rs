@@ -37,7 +37,7 @@ fn worker(journal: Journal, room: &Room) -> LocalWorkerBuilder {
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10); // Between two looks.
 
-/// Shorter than the database is locked: what is to be written has to be tried again.
+/// Shorter than the database is locked: what is to be written has to be retried.
 const SHORT_LOCK: Duration = Duration::from_millis(20); // It is locked until a try has failed.
 
 const DAY: Duration = Duration::from_secs(86_400); // Only compared, never waited for.
@@ -202,7 +202,7 @@ async fn a_result_is_journaled_however_long_the_database_is_locked() {
     let journal = Journal::open_with(world.home.path(), options_of_journal);
     let journal = journal.await.unwrap();
     let door = world.door_to(&journal).await;
-    // Begun before the database is locked, as its start is journaled.
+    // Begun before the database is locked, because its start is journaled.
     let other = world.database();
     let write = call("write");
     let options = options("write", 1, 1);

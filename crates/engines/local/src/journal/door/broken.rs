@@ -1,13 +1,13 @@
-//! A journal that a run cannot go on with.
+//! A journal with which a run cannot continue.
 
 use std::{error::Error, sync::Arc};
 
 use neuron_types::DurableError;
 
-/// Why a run cannot go on with its journal: every later wait comes to the same.
+/// Why a run cannot continue with its journal: every later wait returns the same.
 #[derive(Debug, Clone)]
 pub(crate) enum Broken {
-    /// It holds another step than the one that is asked for.
+    /// It has another step than the one that is requested.
     Misfit {
         step: String,
         recorded: String,

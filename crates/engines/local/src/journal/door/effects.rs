@@ -1,4 +1,4 @@
-//! Attempts at steps: made, and journaled before they count.
+//! Attempts at steps: they are made, and journaled before they count.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl JournaledContext {
-    /// Begins the attempts that are to be made and are not under way. A run that is to be put away begins none at another
+    /// Begins the attempts that are to be made and are not in flight. A run that is being put away begins no other
     /// step.
     pub(crate) fn begin(&self, flight: &mut Flight) {
         let (core, executor) = (&self.core, self.executor());
@@ -49,7 +49,7 @@ impl JournaledContext {
                 step: Arc::clone(attempt.step),
                 life: attempt.life.clone(),
                 notify: match is_signal {
-                    // Hooks hear of what came before with what follows.
+                    // Hooks are notified of what came before together with what follows.
                     true => Vec::new(),
                     false => core.take_unobserved(executor.is_watched()),
                 },
@@ -64,7 +64,7 @@ impl JournaledContext {
     }
 }
 
-/// One attempt under way.
+/// One attempt in flight.
 struct Making {
     core: Arc<Core>,
     executor: Executor,
@@ -72,12 +72,12 @@ struct Making {
     key: AttemptKey,
     step: Arc<Step>,
     life: StepLife,
-    /// What the hooks are notified of before.
+    /// The events that the hooks are notified of before the attempt.
     notify: Vec<RunNotice>,
     operation: Arc<Operation>,
     /// Ends it early.
     token: CancellationToken,
-    /// It is a write that another process began.
+    /// Whether it is a write that another process began.
     is_lost: bool,
 }
 
@@ -94,11 +94,11 @@ impl Making {
             ..
         } = self;
         if result.is_err() && core.stop.is_interrupted() {
-            // It goes on when the run is resumed.
+            // It continues when the run is resumed.
             return Err(DurableError::Suspended);
         }
         let step_id = step.options.step;
-        // Whoever takes in what it asked for must not find it held here.
+        // The copy is dropped first: a receiver of the end must not find the step still held here.
         drop(step);
         let handle = key.handle;
         let then = match result {
@@ -158,7 +158,7 @@ impl Making {
         }
         if self.step.is_write() {
             core.begin_write(Arc::clone(&self.operation)).await?;
-            // It was looked in that transaction whether the run is to be cancelled.
+            // The transaction also checked whether the run is to be cancelled.
             self.is_stopped().await;
             if self.token.is_cancelled() {
                 return Ok(Err(given_up()));
@@ -175,7 +175,7 @@ impl Making {
         })
     }
 
-    /// Does what no executor does. A run that is cancelled tells others that it has ended, too.
+    /// Makes a step that no executor makes. A cancelled run sends its end to others, too.
     async fn deliver(&self, effect: &Effect) -> Result<Outcome, StepFailure> {
         let due = self.life.due();
         let delay = due.map_or(Duration::ZERO, |due| self.core.clock.until(due));
@@ -186,7 +186,7 @@ impl Making {
         self.core.deliver(effect).await
     }
 
-    /// Waits until it is given up if the run was stopped: whoever waits for it finds that, and leaves it.
+    /// If the run was stopped, waits until this is given up: the waiter finds that the run was stopped, and drops this.
     async fn is_stopped(&self) {
         if self.core.stop.error().is_some() {
             self.token.cancelled().await;

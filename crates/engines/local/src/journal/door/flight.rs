@@ -1,4 +1,4 @@
-//! What the executor of a journaled run has under way, and what it has yet to look up.
+//! What the executor of a journaled run has in flight, and what it has yet to look up.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,35 +13,35 @@ use crate::{
     journal::{door::broken::Broken, run::wanted::Taken, tables::steps::Operation},
 };
 
-/// What the executor of a journaled run has under way, and what it has yet to look up.
+/// What the executor of a journaled run has in flight, and what it has yet to look up.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
-    /// Attempts. They come to their ends by journaling them.
+    /// Attempts. They end by journaling their results.
     pub(crate) running: Running<Result<(), DurableError>>,
-    /// What was started, as the journal knows it.
+    /// What was started, as the journal identifies it.
     operations: BTreeMap<Handle, Arc<Operation>>,
     /// What was started since the last wait, as far as the journal may have it.
     unrecalled: Vec<Arc<Operation>>,
-    /// Writes that another process began and that have no end: what became of them is not known.
+    /// Writes that another process began and that have no end: their outcome is unknown.
     lost: BTreeSet<Handle>,
     /// Steps at which this process has made attempts.
     begun: BTreeSet<Handle>,
-    /// When deadlines are over on the monotonic clock, which may stand still while the machine sleeps.
+    /// When deadlines end by the monotonic clock, which may stand still while the machine sleeps.
     pub(crate) wakes: BTreeMap<Handle, Option<Instant>>,
-    /// The number of the wait or the poll that is under way.
+    /// The number of the current wait or poll.
     pub(crate) asked: i64,
-    /// It was looked up.
+    /// Whether it was looked up.
     pub(crate) is_recalled: bool,
     /// The signal that it took.
     pub(crate) taken: Option<Taken>,
-    /// When it was last looked whether a signal came.
+    /// When the signals were last looked up.
     pub(crate) looked_at: Option<Instant>,
-    /// The journal is not that of this run, or cannot be read: nothing goes on.
+    /// Set if the journal is not that of this run, or cannot be read: nothing continues.
     pub(crate) broken: Option<Broken>,
 }
 
 impl Flight {
-    /// Takes up what was started. `is_replayed` says that the journal may have it.
+    /// Adds what was started. `is_replayed` is whether the journal may have it.
     pub(crate) fn start(&mut self, operation: Arc<Operation>, is_replayed: bool) {
         if is_replayed {
             self.unrecalled.push(Arc::clone(&operation));
@@ -49,7 +49,7 @@ impl Flight {
         self.operations.insert(operation.handle(), operation);
     }
 
-    /// The run asks for something else.
+    /// Begins the next request of the run.
     pub(crate) fn ask(&mut self, op: i64, is_open: impl Fn(Handle) -> bool) {
         self.asked = op;
         self.is_recalled = false;
@@ -61,28 +61,29 @@ impl Flight {
         std::mem::take(&mut self.unrecalled)
     }
 
-    /// What was started under this handle.
+    /// Returns what was started under this handle.
     pub(crate) fn operation(&self, handle: Handle) -> Option<&Arc<Operation>> {
         self.operations.get(&handle)
     }
 
-    /// Another process began this write.
+    /// Records that another process began this write.
     pub(crate) fn is_lost(&mut self, handle: Handle) {
         self.lost.insert(handle);
     }
 
-    /// Takes note that this process makes attempts at the step. Returns whether another process had begun to, and was lost.
+    /// Records that this process makes attempts at the step. Returns whether another process had begun to, and was
+    /// lost.
     pub(crate) fn begins(&mut self, handle: Handle) -> bool {
         self.begun.insert(handle);
         self.lost.remove(&handle)
     }
 
-    /// Whether this process has made attempts at the step.
+    /// Returns whether this process has made attempts at the step.
     pub(crate) fn has_begun(&self, handle: Handle) -> bool {
         self.begun.contains(&handle)
     }
 
-    /// When the first of these is over.
+    /// Returns when the first of these ends.
     pub(crate) fn first_of(&self, timers: impl Iterator<Item = Handle>) -> Option<Instant> {
         timers
             .filter_map(|handle| self.wakes.get(&handle).copied().flatten())

@@ -1,25 +1,26 @@
-//! How whoever executes a run learns that nothing goes on below it.
+//! How the executor of a run learns that nothing continues below it.
 
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
 
-/// Counts the looks of a [worker](crate::LocalWorker) at which none of its runs went on, and none had anything to do. Clones
-/// share it.
+/// Counts the looks of a [worker](crate::LocalWorker) at which none of its runs was in progress, and none had anything
+/// to do. Clones share the count.
 #[derive(Debug, Clone, Default)]
 pub struct IdleLooks(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
     looks: AtomicU64,
-    /// How many keep the runs from being idle.
+    /// The number of guards that keep the runs from being idle.
     busy: AtomicU64,
-    /// The number of looks when the last of them ended.
+    /// The number of looks when the last guard was dropped.
     busy_until: AtomicU64,
 }
 
-/// Somebody who is at work for the runs, as one who asks a person about them: they are not idle while this is there.
+/// A guard of work for the runs that no look sees, such as asking a person about them: they are not idle until it is
+/// dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Busy(IdleLooks);
@@ -29,20 +30,20 @@ impl Drop for Busy {
         let Counts {
             busy, busy_until, ..
         } = &*self.0.0;
-        // In this order: a look that began before has not seen what was done.
+        // In this order: a look that began before has not seen the result of the work.
         busy_until.fetch_max(self.0.count(), Ordering::SeqCst);
         busy.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl IdleLooks {
-    /// Returns how many there were.
+    /// Returns the number of these looks.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.looks.load(Ordering::SeqCst)
     }
 
-    /// Says that somebody is at work for the runs, as long as what is returned is there.
+    /// Keeps the runs from being idle until the returned guard is dropped.
     pub fn busy(&self) -> Busy {
         self.0.busy.fetch_add(1, Ordering::SeqCst);
         Busy(self.clone())
@@ -52,7 +53,7 @@ impl IdleLooks {
         self.0.looks.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether a look began and ended since this many were counted, at which nothing went on, and nobody is at work.
+    /// Returns whether there is no guard, and a look began and ended after this count at which nothing continued.
     pub(crate) fn is_idle_since(&self, count: u64) -> bool {
         let is_busy = self.0.busy.load(Ordering::SeqCst) > 0;
         let since = count.max(self.0.busy_until.load(Ordering::SeqCst));

@@ -34,7 +34,7 @@ use crate::{
 pub type LocalWorkflow =
     for<'a> fn(&'a JournaledContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
 
-/// A door that journals: a run goes on in another process where this one stopped, however it stopped.
+/// A door that journals: a run continues in another process where this one stopped, however it stopped.
 ///
 /// # What is journaled when
 ///
@@ -42,26 +42,27 @@ pub type LocalWorkflow =
 /// that came before and with its place in the order of observations. A signal that a wait takes is journaled
 /// under the number of that wait, and so is that the run was cancelled. A write's start is on the disk before
 /// the write is made, and so is the failure of an attempt before the next one. Events of a step that takes
-/// longer than a moment are written while it goes on.
+/// longer than a moment are written while it is in flight.
 ///
 /// # What a replay does
 ///
-/// The loop starts anew and asks for the same things again. A wait that took a signal takes it again; any other
-/// observes the end that has the first place among those that it asks for. So it observes the same as before,
-/// whatever was journaled since, and what was left is not made again. What is not what the journal holds is a
-/// [`DurableError::NonDeterminism`], and the journal is not changed. Where the journal has no answer, what was
-/// in flight goes on: a model call, a read and an idempotent call with their next attempt, under the same
-/// idempotency key, after what is left of its delay; a write fails with
-/// [`OutcomeUnknown`](neuron_types::FailureKind::OutcomeUnknown) and is not called. What was in flight when ten
-/// processes in a row were killed, or dropped the run, fails with [`WorkerLost`](neuron_types::FailureKind::WorkerLost),
-/// and is not made again either: it may be what ends them. A run that was put away in order is not lost.
+/// The loop starts anew and makes the same requests again. A wait that took a signal takes it again; any other wait
+/// observes the end with the first place among those that it waits for. So the run observes the same as before,
+/// whatever was journaled since, and steps that were dropped are not repeated. A request that differs from the journal
+/// is a [`DurableError::NonDeterminism`], and the journal is not changed. Where the journal has no answer, steps that
+/// were in flight continue: a model call, a read and an idempotent call with their next attempt, under the same
+/// idempotency key, after the rest of its delay; a write fails with
+/// [`OutcomeUnknown`](neuron_types::FailureKind::OutcomeUnknown) and is not called. A step that was in flight when ten
+/// processes in a row were killed, or dropped the run, fails with
+/// [`WorkerLost`](neuron_types::FailureKind::WorkerLost), and is not repeated either: it may be what ends them. A run
+/// that was put away in order is not lost.
 ///
 /// # Segments
 ///
 /// A run whose journal has become long continues as new, in another segment: the loop's state is written, and the steps
-/// that led to it are dropped, in one transaction. So a replay takes no longer however long the run is.
-/// [`execute`](Self::execute) starts the workflow with what [`run_start`](Self::run_start) gives: the run's input, or the state
-/// that the newest segment began with. The run's id, status, events and signals are those of one run.
+/// that led to it are dropped, in one transaction. So the time of a replay does not grow with the run.
+/// [`execute`](Self::execute) starts the workflow with what [`run_start`](Self::run_start) returns: the run's input, or
+/// the state that the newest segment began with. The run's id, status, events and signals are those of one run.
 ///
 /// # Ending
 ///
@@ -72,7 +73,7 @@ pub type LocalWorkflow =
 pub struct JournaledContext {
     pub(crate) core: Arc<Core>,
     executor: Executor,
-    /// The same, once it is known what it may do.
+    /// The executor with the grants of the agent, once these are known.
     granting: OnceLock<Executor>,
     agents: Agents,
     pub(crate) sink: Arc<dyn EventSink>,
@@ -87,13 +88,13 @@ pub struct JournaledContext {
 
 impl JournaledContext {
     /// Takes up a run, at its start or where its last executor stopped. Until this context is dropped,
-    /// nobody else executes the run.
+    /// no other process executes the run.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, [`JournalError::Executing`] if another
-    /// process is at it, [`JournalError::OlderRun`] or [`JournalError::OtherVersion`] if a build with another form
-    /// of the journal or of the run's state started it, or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, [`JournalError::Executing`] if
+    /// another process executes it, [`JournalError::OlderRun`] or [`JournalError::OtherVersion`] if a build with
+    /// another form of the journal or of the run's state started it, or the error of reading the journal.
     pub async fn open(
         journal: &Journal,
         run_id: &RunId,
@@ -107,7 +108,7 @@ impl JournaledContext {
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being read.
+    /// The error of reading the journal.
     pub async fn open_claimed(claim: RunClaim, executor: Executor) -> Result<Self, JournalError> {
         let RunClaim {
             journal,
@@ -137,7 +138,7 @@ impl JournaledContext {
         }
     }
 
-    /// Sets the sink of the run's events. Default is none.
+    /// Sets the sink of the run's events. Default is no sink.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.executor = self.executor.with_sink(Arc::clone(&sink));
@@ -146,10 +147,11 @@ impl JournaledContext {
         self
     }
 
-    /// Sets the agents among which the one is looked up that the run names, and whose current definition a run is given that
-    /// is to adopt it. Default is none: the run must have been started with a definition, or been taken up before.
+    /// Sets the agents among which the run's agent is looked up by name, and from which a run that is asked to adopt
+    /// the current definition gets it. Default is no agent: the run must have been started with a definition, or been
+    /// taken up before.
     ///
-    /// The executor does what the agent among them may do, and asks what it asks: see
+    /// The executor does what the agent's definition among them grants, and asks what it asks: see
     /// [`Executor::granting_owner`](neuron_executor::Executor::granting_owner).
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
@@ -159,8 +161,8 @@ impl JournaledContext {
         self
     }
 
-    /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
-    /// none. A segment keeps to those with which it began.
+    /// Declares the [patches](DurableContext::patched) of the run's workflow, besides those of the agents' loop.
+    /// Default is no patch. A segment keeps the patches with which it began.
     #[must_use]
     pub fn with_patches(mut self, patches: &[&str]) -> Self {
         self.patches = declared_patches(patches);
@@ -174,8 +176,9 @@ impl JournaledContext {
         self
     }
 
-    /// Has the run be put away, where it [is](ParkPolicy::Suspend), only while nothing goes on below it: this worker, which
-    /// executes the runs that it starts, says when. Default is whenever nothing of the run itself goes on.
+    /// Makes the run, if it [is to be put away](ParkPolicy::Suspend), wait until nothing continues below it: the worker
+    /// that executes the runs that it starts counts such looks. Default is to put it away whenever nothing of the run
+    /// itself continues.
     #[must_use]
     pub fn with_runs_below(mut self, looks: IdleLooks) -> Self {
         self.below = Some(looks);
@@ -183,9 +186,9 @@ impl JournaledContext {
     }
 
     /// Sets the most operations of a segment; before that the run continues as new. Default is 4,000,
-    /// which is one every thousand turns with a tool call or so. 0 is one after each step.
+    /// which is about one segment per thousand turns with a tool call. With 0 there is one after each step.
     ///
-    /// A step that makes more operations than any before it may pass it.
+    /// A step that makes more operations than any before it may exceed it.
     #[must_use]
     pub fn continue_as_new_after(mut self, operations: u64) -> Self {
         self.most.entries = operations;
@@ -201,14 +204,14 @@ impl JournaledContext {
         self
     }
 
-    /// Returns what the workflow starts with: what the run was started with, or the state in which it began its newest
+    /// Returns what the workflow starts with: the input of the run, or the state in which it began its newest
     /// segment.
     ///
-    /// A run does not continue as new, and does not go on from a later segment, before this was called.
+    /// A run does not continue as new, and does not continue from a later segment, before this was called.
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being read.
+    /// The error of reading the journal.
     pub async fn run_start(&self) -> Result<RunStart, JournalError> {
         let start = self.core.run_start(self.patches.clone()).await?;
         if let Ok(agent) = self.agents.get(start.agent()) {
@@ -218,13 +221,13 @@ impl JournaledContext {
         Ok(start)
     }
 
-    /// Executes the run with this workflow, from where it is to its end, and journals what it came to. A run that ends before
-    /// it has begun, as one that is cancelled first, has an output too.
+    /// Executes the run with this workflow, from where it is to its end, and journals its output. A run that ends
+    /// before it has begun, such as one that is cancelled first, has an output too.
     ///
     /// # Errors
     ///
-    /// What keeps the run from going on here, as [`run_start`](Self::run_start) and the workflow say it;
-    /// [`DurableError::Suspended`] if it waits for somebody and is put away. It can be resumed.
+    /// The error that keeps the run from continuing here, as [`run_start`](Self::run_start) and the workflow return it;
+    /// [`DurableError::Suspended`] if the run waits and is put away. It can be resumed.
     pub async fn execute(&self, workflow: LocalWorkflow) -> Result<RunOutput, DurableError> {
         let output = match workflow(self, self.run_start().await?).await {
             Ok(output) => output,
@@ -234,11 +237,12 @@ impl JournaledContext {
         Ok(output)
     }
 
-    /// Ends the run whose workflow returned this error in the place of an output, as one that was cancelled before it began.
+    /// Ends the run whose workflow returned this error in the place of an output, such as one that was cancelled before
+    /// it began.
     ///
     /// # Errors
     ///
-    /// The error itself, if the run does not end with it; or what keeps the journal from being written.
+    /// The error itself, if the run does not end with it; or the error of writing the journal.
     pub async fn end_with(&self, error: DurableError) -> Result<RunOutput, DurableError> {
         if !ends_run(&error) {
             return Err(error);
@@ -255,7 +259,7 @@ impl JournaledContext {
         self.granting.get().unwrap_or(&self.executor)
     }
 
-    /// What puts the run away from outside, for example when Ctrl-C is pressed.
+    /// Returns the handle that puts the run away from outside, for example when Ctrl-C is pressed.
     #[must_use]
     pub fn interrupt_handle(&self) -> Interrupt {
         Interrupt {
@@ -263,8 +267,8 @@ impl JournaledContext {
         }
     }
 
-    /// Returns when the first of the times is over that the run waits for; `None` if it waits for none. A run that was put
-    /// away goes on then, if somebody resumes it.
+    /// Returns when the first of the times ends that the run waits for; `None` if it waits for no time. A run that was
+    /// put away continues then, if a process resumes it.
     #[must_use]
     pub fn wakes_at(&self) -> Option<DateTime<Utc>> {
         self.core.flow().timers().map(|timer| timer.due).min()
@@ -274,7 +278,7 @@ impl JournaledContext {
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being written.
+    /// The error of writing the journal.
     pub async fn flush(&self) -> Result<(), JournalError> {
         self.core.flush().await
     }
@@ -287,8 +291,8 @@ impl JournaledContext {
     ///
     /// # Errors
     ///
-    /// [`DurableError::NonDeterminism`] if the journal holds steps that the loop did not ask for,
-    /// [`DurableError::Engine`] for what keeps the journal from being written. The run can be resumed.
+    /// [`DurableError::NonDeterminism`] if the journal has steps that the loop did not request,
+    /// [`DurableError::Engine`] for the error of writing the journal. The run can be resumed.
     pub async fn finish(&self, output: &RunOutput) -> Result<(), DurableError> {
         if !output.state.is_final() {
             return Ok(self.flush().await?);
@@ -312,7 +316,7 @@ impl JournaledContext {
         self.flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run asks for something: whatever it is has a number of its own.
+    /// Begins a request of the run: each request has a number of its own.
     fn ask(&self) {
         let op = self.core.next_op();
         let mut flight = self.flight();
@@ -320,7 +324,7 @@ impl JournaledContext {
         flight.ask(op, |handle| flow.is_open(handle));
     }
 
-    /// Lets go of a run that does not go on here: its process is not lost with it.
+    /// Releases a run that does not continue here, so that the run does not count as lost with its process.
     async fn or_let_go<T>(&self, result: Result<T, DurableError>) -> Result<T, DurableError> {
         let goes_on = matches!(result, Ok(_) | Err(DurableError::Cancelled { .. }));
         if !goes_on {
@@ -348,7 +352,7 @@ impl DurableContext for JournaledContext {
     }
 
     /// A deadline counts from the newest observation, which is the same however often the process is restarted, so that
-    /// nothing has to be written before it is over.
+    /// nothing has to be written before the deadline ends.
     fn start(&self, what: Started) -> Handle {
         let core = &self.core;
         core.count_operation();

@@ -1,4 +1,4 @@
-//! Looking up in the journal what a run asks for.
+//! Lookup of a run's requests in the journal.
 
 use neuron_flow::Fact;
 use neuron_types::{DurableError, End, Handle, signal};
@@ -13,7 +13,7 @@ use crate::journal::{
 };
 
 impl JournaledContext {
-    /// Looks up what was started since the last wait, and the wait of this number: what it took, if the
+    /// Looks up what was started since the last wait, and the wait of this number. Returns what the wait took, if the
     /// journal has that.
     pub(crate) async fn recall(
         &self,
@@ -30,7 +30,7 @@ impl JournaledContext {
         let Recalled { steps, wait, taken } = self.core.recall(first, op).await?;
         let mut steps = steps.into_iter().peekable();
         for operation in started {
-            // An older build journaled the ends of what is not made in a cancelled run.
+            // An older build journaled the ends of what a cancelled run does not make.
             while steps
                 .next_if(|recorded| recorded.op < operation.op)
                 .is_some()
@@ -51,7 +51,7 @@ impl JournaledContext {
         }
     }
 
-    /// Goes on with what was started from where the journal has it.
+    /// Continues what was started from where the journal has it.
     fn take_up(&self, operation: &Operation, progress: Progress) -> Result<(), DurableError> {
         let handle = operation.handle();
         match progress {
@@ -72,7 +72,7 @@ impl JournaledContext {
         Ok(())
     }
 
-    /// The journal goes on behind a wait that it does not answer.
+    /// Returns the error for a wait that the journal does not answer although it continues behind the wait.
     pub(crate) fn left_out(&self, op: i64, handles: &[Handle], signals: &[&str]) -> DurableError {
         let recorded = "no result of it but later steps".to_owned();
         let asked = {
@@ -84,7 +84,7 @@ impl JournaledContext {
         self.break_off(misfit(&asked.unwrap_or_else(wait), recorded))
     }
 
-    /// Lets nothing go on after this.
+    /// Makes every later wait fail with this error.
     fn break_off(&self, error: DurableError) -> DurableError {
         let broken = Broken::from(error);
         self.flight().broken = Some(broken.clone());
@@ -93,7 +93,7 @@ impl JournaledContext {
 }
 
 impl Taken {
-    /// Whether it may be what a wait for these took.
+    /// Returns whether a wait for these signals may have taken it.
     fn is_one_of(&self, signals: &[&str]) -> bool {
         let name = self.name();
         name == signal::CANCEL || signals.contains(&name)

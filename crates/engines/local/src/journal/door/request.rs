@@ -1,4 +1,4 @@
-//! What a run starts, in words that tell it from anything else.
+//! A description of what a run starts, which distinguishes it from anything else.
 
 use neuron_types::{Effect, Started, Step, StepId, canonical_json};
 use serde::Serialize;
@@ -6,10 +6,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::journal::tables::steps::{Kind, Operation};
 
-/// What the journal knows something by that a run starts.
+/// Returns the operation by which the journal identifies what a run starts.
 ///
-/// The fingerprint costs no more than what is new in the step: a conversation is known by its length and
-/// its last message. Its third word is the step: who reads a transcript looks for it.
+/// The fingerprint costs no more than what is new in the step: a conversation is identified by its length and
+/// its last message. Its third word is the step, which readers of a transcript look for.
 pub(crate) fn operation_of(op: i64, what: &Started) -> Operation {
     match what {
         Started::Step(step) => {
@@ -64,8 +64,8 @@ fn fingerprint(effect: &Effect, step: StepId) -> String {
     }
 }
 
-/// Sixteen hexadecimal digits of the SHA-256 of the value's [canonical JSON](canonical_json), enough to tell
-/// two requests apart.
+/// Returns sixteen hexadecimal digits of the SHA-256 of the value's [canonical JSON](canonical_json), enough to
+/// distinguish two requests.
 fn digest(value: &impl Serialize) -> String {
     // What cannot be written as JSON cannot be journaled either, and that is reported then.
     let Ok(value) = serde_json::to_value(value) else {

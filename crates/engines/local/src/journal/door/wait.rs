@@ -18,13 +18,14 @@ use crate::journal::{
     store::column::wall_clock,
 };
 
-/// How long a wait may take before what led to it is written: who follows the run sees that it began.
+/// How long a wait may take before the events that led to it are written: clients that follow the run see that it
+/// began.
 const FIRST_FLUSH: Duration = Duration::from_millis(50);
 
-/// How often it is looked whether the run is to be cancelled.
+/// The interval between two checks whether the run is to be cancelled.
 const BETWEEN_FLUSHES: Duration = Duration::from_millis(200);
 
-/// How often it is looked whether a signal came.
+/// The interval between two checks whether a signal came.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The result of a deadline.
@@ -47,8 +48,8 @@ impl Adapter for JournaledContext {
             .for_each(|step| self.core.step_over(step));
     }
 
-    /// Takes in what the journal has of the question. A poll takes a signal that is here, if the journal does not say that
-    /// there was none.
+    /// Takes what the journal has for the request. A poll takes a signal that has arrived, unless the journal shows
+    /// that the poll found no signal.
     async fn settle(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
         let core = &self.core;
         let (op, is_recalled, broken) = {
@@ -78,7 +79,7 @@ impl Adapter for JournaledContext {
         Ok(())
     }
 
-    /// Lets everything go on until something comes.
+    /// Polls everything in flight until something arrives.
     async fn wait(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
         let (core, op) = (&self.core, self.flight().asked);
         let Asked {
@@ -105,7 +106,7 @@ impl Adapter for JournaledContext {
             if !is_cancelled {
                 poll_fn(|cx| Poll::Ready(self.go_on(cx))).await?;
                 if stop.is_cancelled() && wanted.heeds_cancel {
-                    // It came with whatever ended, and counts before that.
+                    // The cancellation came together with what ended, and counts before that.
                     continue;
                 }
                 if core.flow().has_ended(handles) {
@@ -117,7 +118,7 @@ impl Adapter for JournaledContext {
                 }
             }
             let (is_moving, due) = (self.is_moving(), self.timer(|timer| self.is_due(timer)));
-            // A signal that is here comes before the end of a time: it may have come before.
+            // A signal that has arrived comes before the end of a time: it may have come before.
             let must_look = !is_moving || due.is_some();
             let looks = !signals.is_empty() && self.is_time_to_look(must_look);
             if is_cancelled || looks {
@@ -126,7 +127,7 @@ impl Adapter for JournaledContext {
                     self.flight().taken = core.take_cancel(taken);
                     return Ok(());
                 }
-                // It takes none where an end came meanwhile.
+                // It takes no signal if an end came meanwhile.
                 if core.flow().has_ended(handles) {
                     return Ok(());
                 }
@@ -148,7 +149,7 @@ impl Adapter for JournaledContext {
             }
             let wake_at = self.looks_again_at(flush_at, signals);
             let something = poll_fn(|cx| match self.go_on(cx) {
-                // What only waits now may be put away.
+                // A run that only waits now may be put away.
                 Ok(()) if is_moving == self.is_moving() && !core.flow().has_ended(handles) => {
                     Poll::Pending
                 }
@@ -187,7 +188,7 @@ impl Adapter for JournaledContext {
 }
 
 impl JournaledContext {
-    /// Lets everything go on for a moment, and begins what is to be made.
+    /// Polls everything in flight once, and begins what is to be made.
     fn go_on(&self, cx: &mut Context<'_>) -> Result<(), DurableError> {
         let mut flight = self.flight();
         loop {
@@ -206,7 +207,8 @@ impl JournaledContext {
         }
     }
 
-    /// Whether a run of which nothing goes on is put away: at once, or when nothing goes on below it either.
+    /// Returns whether a run without anything in progress is put away: at once, or when nothing below it is in progress
+    /// either.
     fn is_to_be_put_away(&self, quiet_since: &mut Option<u64>) -> bool {
         match (self.park, &self.below) {
             (ParkPolicy::Wait, _) => false,
@@ -218,12 +220,12 @@ impl JournaledContext {
         }
     }
 
-    /// Whether an attempt goes on.
+    /// Returns whether an attempt is in flight.
     fn is_moving(&self) -> bool {
         !self.flight().running.is_empty()
     }
 
-    /// Whether an attempt goes on, or follows one that this process has made.
+    /// Returns whether an attempt is in flight, or follows one that this process has made.
     fn is_under_way(&self) -> bool {
         let (flight, flow) = (self.flight(), self.core.flow());
         let mut attempts = flow.attempts();
@@ -231,7 +233,8 @@ impl JournaledContext {
             .any(|attempt| flight.has_begun(attempt.key.handle) || attempt.step.effect.is_signal())
     }
 
-    /// Ends the attempts under way early, and waits until they have. What has a result by then keeps it.
+    /// Ends the attempts in flight early, and waits until they have ended. An attempt that has a result by then keeps
+    /// it.
     async fn end_effects(&self) -> DurableError {
         self.flight().running.end_all_early();
         poll_fn(|cx| {
@@ -249,7 +252,7 @@ impl JournaledContext {
         .await
     }
 
-    /// The first time of those that are waited for that is such a one.
+    /// Returns the first timer that is waited for and matches.
     fn timer(&self, is_it: impl Fn(&Timer) -> bool) -> Option<Timer> {
         self.core.flow().timers().find(is_it)
     }
@@ -272,7 +275,7 @@ impl JournaledContext {
         Ok(ended.await?)
     }
 
-    /// Whether it must be looked for signals, or was not for a while.
+    /// Returns whether signals must be looked up, or were not for a while.
     fn is_time_to_look(&self, must_look: bool) -> bool {
         let mut flight = self.flight();
         let now = Instant::now();
@@ -284,7 +287,7 @@ impl JournaledContext {
         true
     }
 
-    /// When there is something to be looked at again, if nothing comes before.
+    /// Returns when the next check is due, if nothing arrives before.
     fn looks_again_at(&self, flush_at: Instant, signals: &[&str]) -> Instant {
         let (flight, flow) = (self.flight(), self.core.flow());
         let looked_at = flight.looked_at.filter(|_| !signals.is_empty());

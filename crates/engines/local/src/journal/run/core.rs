@@ -1,4 +1,4 @@
-//! What a run's executor has in memory, and how it gets into the journal.
+//! The state of a run's executor in memory, and how it is written to the journal.
 
 use std::{
     sync::{
@@ -51,8 +51,8 @@ use crate::{
 
 /// A run in the hands of its executor.
 ///
-/// Work on blocking threads holds it by its `Arc`, and with it the run's lock: a door call that is dropped
-/// while it is being committed is committed before anybody else gets the run.
+/// Work on blocking threads keeps it alive by its `Arc`, and with it the run's lock: a call of the door that is dropped
+/// while it is being committed is committed before another executor gets the run.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) run_id: RunId,
@@ -66,15 +66,15 @@ pub(crate) struct Core {
     replayed_events: u64,
     journal: Journal,
     lock: Arc<RunLock>,
-    /// How often it was lost with its process where it is.
+    /// How often the run was lost with its process at its present place.
     pub(crate) losses: Arc<Losses>,
     pub(super) run: i64,
-    /// Whoever executes the run starts where its newest segment does.
+    /// Whether the executor starts the run where its newest segment does.
     pub(super) is_from_start: AtomicBool,
     /// The patches that the segment began with, once the workflow starts.
     pub(super) patches: Mutex<Vec<String>>,
     state: Mutex<State>,
-    /// What the run has going on. It hears of ends while the connection is held, so their order is that of their
+    /// The flow of the run. It is notified of ends while the connection is held, so their order is that of their
     /// transactions.
     pub(crate) flow: Mutex<Flow>,
     pub(crate) clock: Clock,
@@ -82,7 +82,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Takes a run's lock and reads where the run stands.
+    /// Takes a run's lock and reads the state of the run.
     pub(crate) async fn open(journal: &Journal, run_id: &RunId) -> Result<Self, JournalError> {
         let wanted = run_id.clone();
         journal
@@ -92,7 +92,7 @@ impl Core {
         Self::open_locked(journal, run_id, lock).await
     }
 
-    /// Reads where a run stands whose lock is held.
+    /// Reads the state of a run whose lock is held.
     pub(crate) async fn open_locked(
         journal: &Journal,
         run_id: &RunId,
@@ -155,7 +155,7 @@ impl Core {
             state: Mutex::new(State {
                 ops: beginning.op,
                 clock: RunClock::new(beginning.now, beginning.uuids).with_seed(seed),
-                // The last entries of a segment may be gone with it.
+                // The last entries of a segment may have been removed with it.
                 places: last_place.max(beginning.place),
                 beginning,
                 size: SegmentSize::default(),
@@ -177,7 +177,7 @@ impl Core {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets who is notified of what holds the run up here.
+    /// Sets the sink that is notified of what blocks the run here.
     pub(crate) fn set_sink(&self, sink: Arc<dyn EventSink>) {
         self.watcher.set(sink);
     }
@@ -190,7 +190,7 @@ impl Core {
         self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in an end that is journaled at this place, and whose result has so many bytes.
+    /// Records an end that is journaled at this place, and whose result has so many bytes.
     pub(crate) fn take_end(&self, place: u64, at: DateTime<Utc>, end: Fact, bytes: usize) {
         let shown = self.flow().take_at(place, at, [end]);
         self.state().size.bytes += bytes as u64;
@@ -201,14 +201,14 @@ impl Core {
         }
     }
 
-    /// Takes in what has no place in the order of observations.
+    /// Records facts that have no place in the order of observations.
     pub(crate) fn take_in(&self, facts: impl IntoIterator<Item = Fact>) {
         let now = self.now();
         drop(self.flow().take(now, facts));
     }
 
-    /// Takes in what a wait took, if that is that the run is cancelled. The clock moves to when it was taken. Any other
-    /// signal is handed back.
+    /// Records what a wait took, if that is the signal that cancels the run. The clock moves to the time when it was
+    /// taken. Any other signal is returned.
     pub(crate) fn take_cancel(&self, taken: Taken) -> Option<Taken> {
         if taken.name() != signal::CANCEL {
             return Some(taken);
@@ -226,13 +226,13 @@ impl Core {
         self.state().clock.advance(to);
     }
 
-    /// What a wait comes to in a run that was stopped.
+    /// Returns the error of a wait in a run that was stopped.
     pub(crate) fn stopped(&self) -> DurableError {
         let error = self.stop.error();
         error.unwrap_or(DurableError::Cancelled { reason: None })
     }
 
-    /// When a result that is journaled now came: never before the one that was observed last.
+    /// Returns the time of a result that is journaled now: never before the result that was observed last.
     pub(super) fn stamp(&self) -> DateTime<Utc> {
         self.now().max(wall_clock())
     }
@@ -253,18 +253,18 @@ impl Core {
         self.state().size.entries += 1;
     }
 
-    /// The last operation that the loop asked for.
+    /// Returns the last operation that the loop requested.
     pub(crate) fn last_op(&self) -> i64 {
         self.state().ops
     }
 
-    /// Whether the journal goes on behind this operation: an earlier executor got further.
+    /// Returns whether the journal continues behind this operation: an earlier executor got further.
     pub(crate) fn is_behind(&self, op: i64) -> bool {
         op < self.last_recorded || self.state().emitted < self.replayed_events
     }
 
-    /// Whether another step might make the segment larger than it is to be, and nothing of it is being replayed: an
-    /// earlier executor may have wanted other segments.
+    /// Returns whether another step might make the segment larger than wanted, and nothing of it is being replayed: an
+    /// earlier executor may have had other limits.
     pub(crate) fn is_due(&self) -> bool {
         let mut state = self.state();
         let size = state.size;
@@ -274,12 +274,12 @@ impl Core {
         is_due && self.is_from_start.load(Ordering::Relaxed) && !self.is_behind(self.last_op())
     }
 
-    /// Sets how large segments are to be.
+    /// Sets the largest size of segments.
     pub(crate) fn set_most(&self, most: SegmentSize) {
         self.state().pace = Pace::new(most, SegmentSize::UNBOUNDED);
     }
 
-    /// Takes in what the loop emits, and returns what is new in it.
+    /// Records an event that the loop emits, and returns it if it is new.
     pub(crate) fn emit(&self, event: RunEvent) -> Option<RecordedEvent> {
         let mut state = self.state();
         state.emitted += 1;
@@ -289,7 +289,7 @@ impl Core {
         Some(state.ledger.record(event, wall_clock()))
     }
 
-    /// Notifies those who watch of what happened.
+    /// Notifies the hooks of events.
     pub(crate) async fn observe(
         &self,
         executor: &Executor,
@@ -299,7 +299,7 @@ impl Core {
         tokio::select! {
             biased;
             verdict = executor.observe(&run, notices) => verdict,
-            // Whoever asked finds that the run was stopped.
+            // The caller finds that the run was stopped.
             () = self.stop.token().cancelled() => Ok(()),
         }
     }
@@ -340,8 +340,8 @@ impl Core {
         .await
     }
 
-    /// Writes in one transaction, together with the events that are pending and the status. What cannot be written
-    /// just now is tried again until it is, or the run is interrupted.
+    /// Writes in one transaction, together with the events that are pending and the status. A write that fails
+    /// for now is retried until it succeeds, or the run is interrupted.
     pub(crate) async fn commit<T: Send + 'static>(
         self: &Arc<Self>,
         write: impl Fn(&Transaction<'_>, i64) -> Result<T, JournalError> + Send + Sync + 'static,
@@ -362,7 +362,7 @@ impl Core {
         }
     }
 
-    /// Whether a write that failed so is tried again.
+    /// Returns whether a write that failed with this error is retried.
     pub(super) fn may_wait_for(&self, error: &JournalError) -> bool {
         self.journal.is_passing(error) && !self.stop.is_interrupted()
     }
@@ -379,7 +379,7 @@ impl Core {
         self.save(|unsaved| self.write(connection, unsaved, None, write))
     }
 
-    /// Has what is unsaved written; the caller has the connection, so nobody else takes or puts back meanwhile.
+    /// Writes what is unsaved. The caller holds the connection, so nothing else takes or puts back events meanwhile.
     pub(super) fn save<T>(
         &self,
         write: impl FnOnce(&Unsaved) -> Result<T, JournalError>,
@@ -436,15 +436,15 @@ impl Core {
             if unsaved.status.is_some() || self.state().is_time_to_look() {
                 self.write(connection, unsaved, Some(end), |_, _| Ok(()))?;
             } else {
-                // One statement is a transaction of its own, and costs less than one that is begun and committed.
+                // One statement is a transaction by itself, and costs less than one that is begun and committed.
                 self.append(connection, unsaved, Some(end))?;
             }
             Ok(unsaved.place)
         })
     }
 
-    /// Keeps the end of what was started, unless that was dropped. It is there, and would be lost: it is tried to write
-    /// it for as long as this process lives.
+    /// Writes the end of what was started, unless that was dropped. The end has happened and would be lost, so the
+    /// write is retried for as long as this process lives.
     pub(crate) async fn end(
         self: &Arc<Self>,
         operation: Arc<Operation>,
@@ -475,7 +475,7 @@ impl Core {
         }
     }
 
-    /// Writes an end. One that cannot be written is given back, with the reason.
+    /// Writes an end. If it cannot be written, it is returned with the reason.
     fn try_end(
         &self,
         connection: &mut Connection,
@@ -492,7 +492,7 @@ impl Core {
             Err(error) => return Some(Box::new((self.journal.explained(error), unwritten))),
         };
         let Unwritten { end, result, .. } = unwritten;
-        // The connection is still held: ends come to be known in the order of their places.
+        // The connection is still held: ends are observed in the order of their places.
         self.take_end(place, at, end, result.len());
         None
     }
@@ -508,7 +508,7 @@ impl Core {
         self.commit(begin).await
     }
 
-    /// Journals that an attempt failed, and when the next starts.
+    /// Journals that an attempt failed, and when the next attempt starts.
     pub(crate) async fn fails(
         self: &Arc<Self>,
         operation: Arc<Operation>,
@@ -537,7 +537,7 @@ impl Core {
         self.commit(|_, _| Ok(())).await
     }
 
-    /// Writes the events that are pending and looks whether the run is to be cancelled.
+    /// Writes the events that are pending and checks whether the run is to be cancelled.
     pub(crate) async fn look(self: &Arc<Self>) -> Result<(), JournalError> {
         self.with(|core, connection| {
             if !core.state().ledger.events().is_empty() {

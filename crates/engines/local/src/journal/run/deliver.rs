@@ -1,4 +1,4 @@
-//! What a run has to do with others of its journal.
+//! Starts of other runs of the journal, and signals to them.
 
 use neuron_types::{
     ChildRequest, Effect, FailureKind, Outcome, RunId, RunRequest, RunSignal, StepFailure,
@@ -11,7 +11,7 @@ use crate::journal::{
 };
 
 impl Core {
-    /// Starts another run, which works where this one does, or has one take a signal.
+    /// Starts another run, which works where this one does, or sends a run a signal.
     pub(crate) async fn deliver(&self, effect: &Effect) -> Result<Outcome, StepFailure> {
         let journal = self.journal();
         let delivered = match effect {

@@ -1,4 +1,4 @@
-//! How often a run was lost with its process where it is.
+//! How often a run was lost with its process at its present place.
 
 use std::sync::{
     Arc, OnceLock,
@@ -10,11 +10,12 @@ use crate::journal::{
     tables::recording::Reached,
 };
 
-/// How many processes in a row were lost with a run at the place where it is.
+/// How many processes in a row were lost with a run at its present place.
 ///
-/// A note in the run's lock file says so, and not the journal: it is written once when a run is taken up, in a few
-/// microseconds, and nothing is lost with it but the count. It holds how far the journal was, and how many processes have
-/// begun to act there. A process that lets go of the run in order empties it; one that is killed leaves it.
+/// The record of this is a note in the run's lock file, and not in the journal: it is written once when a run is taken
+/// up, in a few microseconds, and if the note gets lost, only the count is lost. The note has how far the journal was,
+/// and how many processes have begun to act there. A process that releases the run in order empties the note; one that
+/// is killed leaves it.
 #[derive(Debug)]
 pub(crate) struct Losses {
     lock: Arc<RunLock>,
@@ -24,9 +25,9 @@ pub(crate) struct Losses {
     before: AtomicU32,
     /// The first wait that the journal did not answer.
     live_from: OnceLock<i64>,
-    /// This process has written its note.
+    /// Whether this process has written its note.
     is_noted: AtomicBool,
-    /// There is a note, of this process or of one before it.
+    /// Whether there is a note, of this process or of one before it.
     is_there: AtomicBool,
 }
 
@@ -44,7 +45,8 @@ impl Losses {
         }
     }
 
-    /// The journal has no answer to this wait: what was started before it was in flight when the run was taken up.
+    /// Records that the journal has no answer to this wait: what was started before it was in flight when the run was
+    /// taken up.
     pub(crate) fn goes_live(&self, wait: i64) {
         self.live_from.get_or_init(|| wait);
     }
@@ -59,7 +61,7 @@ impl Losses {
         }
     }
 
-    /// Notes that this process acts from here on. The first call does it.
+    /// Writes the note that this process acts from here on. Only the first call does.
     pub(crate) async fn note(self: &Arc<Self>) {
         if self.is_noted.swap(true, Ordering::Relaxed) {
             return;
@@ -69,7 +71,7 @@ impl Losses {
         self.write(note_of(self.reached, times)).await;
     }
 
-    /// The process lets go of the run in order: it is not lost.
+    /// Records that the process releases the run in order: the run is not lost.
     pub(crate) async fn let_go(self: &Arc<Self>) {
         if !self.is_there.swap(false, Ordering::Relaxed) {
             return;
@@ -87,7 +89,7 @@ impl Losses {
             }
             Ok(())
         });
-        // It fails where the runtime ends, and with it the run here.
+        // This only fails when the runtime ends, and with it the run here.
         drop(written.await);
     }
 }
@@ -96,7 +98,7 @@ fn note_of(Reached { place, attempts }: Reached, times: u32) -> String {
     format!("{place} {attempts} {times}\n")
 }
 
-/// How many processes in a row were lost where the journal has reached this, by what the last of them noted.
+/// Returns how many processes in a row were lost while the journal was here, according to the note of the last one.
 fn lost_by(note: &str, reached: Reached) -> u32 {
     let mut words = note.split_whitespace();
     let (Some(place), Some(attempts), Some(Ok(times))) = (
@@ -107,7 +109,7 @@ fn lost_by(note: &str, reached: Reached) -> u32 {
         return 0;
     };
     let was_here = place == reached.place.to_string() && attempts == reached.attempts.to_string();
-    // One that got further was lost here once.
+    // A process that got further was lost here once.
     if was_here { times } else { 1 }
 }
 

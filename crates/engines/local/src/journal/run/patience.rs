@@ -1,4 +1,4 @@
-//! Waiting for a journal that cannot be written just now.
+//! Waiting for a journal that cannot be written for now.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +6,24 @@ use neuron_types::RunId;
 
 use crate::journal::{run::watcher::Watcher, store::error::JournalError};
 
-/// How long it is waited before the second try, and at most before any other. A try itself waits for a lock, too.
+/// The delay before the second attempt, and the longest delay before any other. An attempt itself waits for a lock,
+/// too.
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// How often it is said that the journal cannot be written.
+/// The interval between warnings that the journal cannot be written.
 const BETWEEN_WARNINGS: Duration = Duration::from_secs(30);
 
-/// Waits between the tries of one write.
+/// Waits between the attempts of one write.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
-    /// How long it was waited last.
+    /// The previous delay.
     waited: Duration,
     warned_at: Option<Instant>,
 }
 
 impl Patience {
-    /// Waits before the next try, and says what for: at first, and every half a minute.
+    /// Waits before the next attempt, and reports the reason: at first, and every half a minute.
     pub(crate) async fn pause(&mut self, run_id: &RunId, why: &JournalError, watcher: &Watcher) {
         let is_due = |at: Instant| at.elapsed() >= BETWEEN_WARNINGS;
         if self.warned_at.is_none_or(is_due) {

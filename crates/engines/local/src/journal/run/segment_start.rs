@@ -13,7 +13,7 @@ use crate::journal::{
 };
 
 impl Core {
-    /// What the workflow is to start with. A run of which nothing was journaled begins with these patches.
+    /// Returns what the workflow is to start with. If nothing of the run was journaled, it begins with these patches.
     pub(crate) async fn run_start(
         self: &Arc<Self>,
         declared: Vec<String>,
@@ -35,7 +35,7 @@ impl Core {
         self.with(load).await
     }
 
-    /// Whether nothing of the run has been journaled.
+    /// Returns whether nothing of the run has been journaled.
     fn is_untouched(&self) -> bool {
         let state = self.state();
         state.beginning.segment == 1 && state.places == 0 && self.last_recorded == 0
@@ -45,7 +45,7 @@ impl Core {
         self.patches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the segment began with this patch.
+    /// Returns whether the segment began with this patch.
     pub(crate) fn is_patched(&self, id: &str) -> bool {
         self.patches().iter().any(|patch| patch == id)
     }

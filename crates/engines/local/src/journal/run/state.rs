@@ -1,4 +1,4 @@
-//! What a run's executor counts, and has emitted but not written.
+//! What a run's executor counts, and what it has emitted but not written.
 
 use std::time::{Duration, Instant};
 
@@ -15,30 +15,31 @@ pub(crate) struct State {
     pub(crate) places: u64,
     /// Where this segment began.
     pub(crate) beginning: Beginning,
-    /// What this segment started, polled for, and took as a signal, and the bytes of its results.
+    /// The number of operations that this segment started, polled for, and took as a signal, and the bytes of its
+    /// results.
     pub(crate) size: SegmentSize,
     pub(crate) pace: Pace,
-    /// With the events that are not in the journal yet.
+    /// The ledger, with the events that are not in the journal yet.
     pub(crate) ledger: RunLedger,
-    /// How many events the loop has emitted, those of a replay included.
+    /// The number of events that the loop has emitted, including those of a replay.
     pub(crate) emitted: u64,
     /// The number of the last event that the hooks were notified of.
     pub(crate) observed: u64,
     /// The number of the last event that the status in the journal has.
     pub(crate) shown: u64,
-    /// The next commit writes the status and `observed`.
+    /// Whether the next commit writes the status and `observed`.
     pub(crate) is_status_due: bool,
-    /// When it was last looked whether the run is to be cancelled.
+    /// When the executor last checked whether the run is to be cancelled.
     pub(crate) looked_at: Option<Instant>,
 }
 
-/// For how long the ends of steps are written without a look whether the run is to be cancelled.
+/// For how long the ends of steps are written without a check whether the run is to be cancelled.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// How many events the status in the journal may lack. Whoever reads it applies them.
+/// How many events the status in the journal may lack. Readers of the status apply them.
 const BEHIND: u64 = 32;
 
-/// What the next commit writes beside the operation that it is made for.
+/// What the next commit writes besides the operation that it is made for.
 pub(crate) struct Unsaved {
     /// The place of its entry.
     pub(crate) place: u64,
@@ -69,19 +70,19 @@ impl State {
         }
     }
 
-    /// After a commit that failed: it is written with the next one.
+    /// Puts back what a failed commit was to write: the next one writes it.
     pub(crate) fn put_back(&mut self, unsaved: Unsaved) {
         self.ledger.put_back_events(unsaved.events);
         self.is_status_due |= unsaved.status.is_some();
     }
 
-    /// Whether it was not looked for a while whether the run is to be cancelled.
+    /// Returns whether it is time to check again whether the run is to be cancelled.
     pub(crate) fn is_time_to_look(&self) -> bool {
         self.looked_at
             .is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS)
     }
 
-    /// Where a segment begins that begins now.
+    /// Returns the beginning of a segment that begins now.
     pub(crate) fn next_beginning(&self) -> Beginning {
         Beginning {
             segment: self.beginning.segment + 1,

@@ -17,7 +17,7 @@ use crate::journal::{
 
 impl Core {
     /// Takes the first signal that is wanted: the one that cancels the run before any other and before any end, and
-    /// none else where an end is there that the wait asks for.
+    /// no other signal if an end has arrived that the wait asks for.
     pub(crate) async fn take_signal(
         self: &Arc<Self>,
         wanted: Arc<Wanted>,

@@ -1,4 +1,4 @@
-//! What came of an operation, before it is in the journal.
+//! The result of an operation, before it is in the journal.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use neuron_flow::Fact;
 
 use crate::journal::tables::steps::Operation;
 
-/// What came of an operation, before it is in the journal.
+/// The result of an operation, before it is in the journal.
 pub(crate) struct Unwritten {
     pub(crate) operation: Arc<Operation>,
     pub(crate) end: Fact,
     /// The end as JSON.
     pub(crate) result: String,
-    /// It did not come before this.
+    /// The earliest time of the result.
     pub(crate) not_before: Option<DateTime<Utc>>,
 }

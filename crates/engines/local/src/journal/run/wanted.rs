@@ -1,4 +1,4 @@
-//! What a wait may take, and what the journal has of one.
+//! What a wait may take, and what the journal has of a wait.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{Handle, Signal};
@@ -16,11 +16,11 @@ use crate::journal::{
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) op: i64,
-    /// Their ends come before any signal.
+    /// What the wait asks for. These ends come before any signal.
     pub(crate) handles: Vec<Handle>,
     /// Names of signals.
     pub(crate) names: Vec<String>,
-    /// It ends when the run is cancelled.
+    /// Whether it ends when the run is cancelled.
     pub(crate) heeds_cancel: bool,
 }
 
@@ -54,13 +54,13 @@ impl Taken {
 #[derive(Debug, Default)]
 pub(crate) struct Recalled {
     pub(crate) steps: Vec<Recorded>,
-    /// What stands at the number of the wait.
+    /// The record at the number of the wait.
     pub(crate) wait: Option<Recorded>,
-    /// What the wait took, if that is one.
+    /// What the wait took, if the record is one of a wait.
     pub(crate) taken: Option<Taken>,
 }
 
-/// What the row of a wait holds. `None` if it is of something else.
+/// Returns what the row of a wait has. Returns `None` if the row is of something else.
 pub(crate) fn taken_by(
     connection: &Connection,
     of_wait: &Recorded,

@@ -1,4 +1,4 @@
-//! Who is notified of what holds a run up.
+//! The sink that is notified of what blocks a run.
 
 use std::{
     fmt,
@@ -7,7 +7,7 @@ use std::{
 
 use neuron_executor::{EventSink, NoSink};
 
-/// Who is notified of what holds a run up in this process. Nobody at first.
+/// The sink that is notified of what blocks a run in this process. It is empty at first.
 pub(crate) struct Watcher(Mutex<Arc<dyn EventSink>>);
 
 impl Default for Watcher {

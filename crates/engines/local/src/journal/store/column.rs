@@ -1,4 +1,4 @@
-//! How times, counts and JSON stand in a column.
+//! The forms of times, counts and JSON in a column.
 
 use std::time::Duration;
 
@@ -29,18 +29,18 @@ impl FromSql for Micros {
     }
 }
 
-/// A count as a column has it.
+/// Returns a count as a column has it.
 pub(crate) fn row_number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The wall clock, as exact as a column is: a time must not change by being journaled.
+/// Returns the time of the wall clock, with the precision of a column: a time must not change by being journaled.
 pub(crate) fn wall_clock() -> DateTime<Utc> {
     let now = Utc::now();
     DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
 }
 
-/// How long it is until then; zero if it is over.
+/// Returns how long it is until this time; zero if it is over.
 pub(crate) fn remaining(until: DateTime<Utc>) -> Duration {
     (until - Utc::now()).to_std().unwrap_or_default()
 }

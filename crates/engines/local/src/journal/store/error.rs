@@ -1,13 +1,13 @@
-//! What can go wrong with the journal, and what it refuses.
+//! Errors and rejections of the journal.
 
 use std::{io, path::PathBuf};
 
 use neuron_engine::BadSignal;
 use neuron_types::{DurableError, Refusal, RunId};
 
-/// What can go wrong with a [`Journal`](crate::Journal), and what it refuses.
+/// An error or a rejection of a [`Journal`](crate::Journal).
 ///
-/// Whatever it is, what was journaled before is safe.
+/// Whichever it is, what was journaled before is safe.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -19,7 +19,7 @@ pub enum JournalError {
         /// The cause.
         source: io::Error,
     },
-    /// Everybody on this machine may write into the home directory, and so change what runs do.
+    /// All users of this machine may write into the home directory, and so change what runs do.
     #[error("everybody on this machine may write into {}", .path.display())]
     Exposed {
         /// The directory.
@@ -45,7 +45,7 @@ pub enum JournalError {
         /// The newest schema version that this build knows.
         known: i64,
     },
-    /// An older neuron wrote the database, and it can only be looked into.
+    /// An older neuron wrote the database, which can only be read.
     #[error(
         "{} was written by an older neuron (schema {found}, this one reads {known}) and cannot be changed where it is: copy it to a directory that you may write", .path.display()
     )]
@@ -73,7 +73,7 @@ pub enum JournalError {
         /// The cause.
         source: rusqlite::Error,
     },
-    /// A row holds what this build cannot read.
+    /// A row has a value that this build cannot read.
     #[error("{} holds a row that cannot be read: use the neuron that wrote it", .path.display())]
     Unreadable {
         /// The database.
@@ -103,7 +103,7 @@ pub enum JournalError {
     /// Any other error of SQLite.
     #[error("the journal's database failed")]
     Database(#[from] rusqlite::Error),
-    /// What is to be journaled cannot be written as JSON.
+    /// A value that is to be journaled cannot be written as JSON.
     #[error("a value cannot be written as JSON")]
     Json(#[from] serde_json::Error),
     /// The process is about to end.
@@ -116,13 +116,13 @@ pub enum JournalError {
         /// The id.
         run_id: RunId,
     },
-    /// There is a run of this id already.
+    /// There already is a run of this id.
     #[error("there is a run {run_id} already")]
     RunExists {
         /// The id.
         run_id: RunId,
     },
-    /// An older neuron began the run, and counted its steps otherwise.
+    /// An older neuron began the run, and counted its steps in another way.
     #[error(
         "run {run_id} was begun by an older neuron, and this one cannot go on with it: cancel it and start it again"
     )]
@@ -142,7 +142,7 @@ pub enum JournalError {
         /// The run.
         run_id: RunId,
     },
-    /// The run does not take what it is asked, and is none the worse.
+    /// The run rejects the request. The run is not affected.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// A build with another form of inputs and states started the run and has not finished it.
@@ -155,7 +155,7 @@ pub enum JournalError {
         /// The version that this build reads and writes.
         known: u32,
     },
-    /// The run has got beyond its first segment, and whoever executes it does not start from
+    /// The run has got beyond its first segment, and its executor does not start from
     /// [`JournaledContext::run_start`](crate::JournaledContext::run_start).
     #[error(
         "run {run_id} goes on from a later segment: start its workflow with what JournaledContext::run_start gives"
@@ -164,13 +164,13 @@ pub enum JournalError {
         /// The run.
         run_id: RunId,
     },
-    /// A signal that has a meaning of its own carries something else.
+    /// The payload of a signal with a known meaning does not fit that meaning.
     #[error(transparent)]
     BadSignal(#[from] BadSignal),
 }
 
 impl JournalError {
-    /// Puts an error of SQLite into words.
+    /// Converts an error of SQLite to the more specific error that it means.
     pub(crate) fn explained(self, path: &std::path::Path) -> Self {
         use rusqlite::ErrorCode as Code;
 
@@ -198,7 +198,7 @@ impl JournalError {
 }
 
 impl JournalError {
-    /// Whether it is one row that cannot be read, and others can.
+    /// Returns whether one row cannot be read, and others can.
     pub(crate) fn is_unreadable(&self) -> bool {
         match self {
             Self::Json(_) | Self::Unreadable { .. } => true,
@@ -207,7 +207,7 @@ impl JournalError {
         }
     }
 
-    /// Whether the home directory may only be looked into.
+    /// Returns whether the home directory may only be read.
     pub(crate) fn is_read_only(&self) -> bool {
         use io::ErrorKind as Kind;
 
@@ -241,7 +241,7 @@ fn other_version(run_id: &RunId, found: &u32, known: &u32) -> String {
     )
 }
 
-/// Whether the value of a column is not what it should be.
+/// Returns whether the value of a column is not what it should be.
 const fn is_of_row(error: &rusqlite::Error) -> bool {
     matches!(
         error,

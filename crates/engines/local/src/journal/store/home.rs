@@ -1,4 +1,4 @@
-//! The home directory: making it, and opening the database in it.
+//! The home directory: its creation, and the database in it.
 
 use std::{
     fs::File,
@@ -20,21 +20,21 @@ use crate::{
 /// How long a statement waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// After how many pages the log is copied into the database and written from its start again. SQLite would take 1,000,
-/// but to write over a page takes half the time of making the log's file grow by it.
+/// The number of pages after which the log is copied into the database and written from its start again. SQLite's
+/// default is 1,000, but overwriting a page takes half the time of extending the log's file by a page.
 const LOG_PAGES: i64 = 250;
 
 /// More statements than the journal has.
 const CACHED_STATEMENTS: usize = 64;
 
-/// The pages that are free are given back when that is asked for: the value of `auto_vacuum`.
+/// The value of `auto_vacuum` with which free pages are returned on request.
 const INCREMENTAL: i64 = 2;
 
-/// Gives the pages that are free back to the file system. A database of an older neuron is written anew for that, once.
+/// Returns free pages to the file system. A database of an older neuron is rewritten for that, once.
 pub(crate) fn drain_free_pages(connection: &mut Connection) -> Result<(), JournalError> {
     let found: i64 = connection.pragma_query_value(None, "auto_vacuum", |row| row.get(0))?;
     if found == INCREMENTAL {
-        // Each step gives one back.
+        // Each step returns one page.
         let mut statement = connection.prepare("PRAGMA incremental_vacuum")?;
         let mut rows = statement.query([])?;
         while rows.next()?.is_some() {}
@@ -42,12 +42,12 @@ pub(crate) fn drain_free_pages(connection: &mut Connection) -> Result<(), Journa
         connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
         connection.execute_batch("VACUUM")?;
     }
-    // Into the database's own file, which is cut then.
+    // Into the database's own file, which is truncated then.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
 }
 
-/// Where the runs of this home directory are, by whichever path somebody names it.
+/// Returns the place of the runs of this home directory, whichever path names it.
 pub(crate) fn place(home: &Path) -> io::Result<Place> {
     let home = home.canonicalize()?;
     Ok(Place::Local {
@@ -79,7 +79,7 @@ pub(crate) fn open(
     open_database(&path, &path, options).map_err(|error| error.explained(&path))
 }
 
-/// Opens the copy of a database, which is called by this name where something is wrong with it.
+/// Opens the copy of a database. Errors name it by this name.
 pub(crate) fn open_copy(copy: &Path, name: &Path) -> Result<Connection, JournalError> {
     let options = JournalOptions::default();
     open_database(copy, name, &options).map_err(|error| error.explained(name))
@@ -98,11 +98,11 @@ fn open_database(
     connection.busy_timeout(options.lock_timeout.unwrap_or(BUSY_TIMEOUT))?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     // Without this SQLite prepares a statement anew whenever a value is bound that might make another plan better.
-    // That takes as long as many a statement, and half as long as a commit.
+    // That takes as long as executing many a statement, and half as long as a commit.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     let version = schema::check(&connection, name)?;
     if version == 0 {
-        // Before the first page is written: forgotten runs give their pages back.
+        // Before the first page is written: removed runs return their pages.
         connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
     }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
@@ -112,7 +112,7 @@ fn open_database(
     if let Some(bytes) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
         let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
-        // None would mean that the limit stays what it is.
+        // 0 would mean that the limit stays what it is.
         let pages = pages.max(1);
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
@@ -120,11 +120,11 @@ fn open_database(
     Ok(connection)
 }
 
-/// Opens the database to look into it. Nothing is made or upgraded.
+/// Opens the database for reading. Nothing is created or upgraded.
 pub(crate) fn open_read_only(paths: &HomePaths) -> Result<Connection, JournalError> {
     let path = paths.database();
     let opened = match read_only(&path, &path, OpenFlags::empty()) {
-        // Where nothing can be made beside it, the database is read as if nobody could change it: what was not copied
+        // If no file can be created beside it, the database is read as if it could not change: what was not copied
         // into it from its log yet is not seen.
         Err(JournalError::Database(error)) if is_closed(&error) => {
             let uri = PathBuf::from(immutable(&path));
@@ -157,7 +157,7 @@ fn is_closed(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
-/// The name under which SQLite takes a file for one that does not change.
+/// Returns the name under which SQLite treats a file as one that does not change.
 fn immutable(path: &Path) -> String {
     let path = path.to_string_lossy();
     let path = path.replace('%', "%25");

@@ -20,14 +20,15 @@ use crate::journal::store::{
 
 /// The journal of this machine's runs: one SQLite database, `neuron.db`, in a home directory.
 ///
-/// It keeps each run's input, steps, signals, events and status. A [`JournaledContext`](crate::JournaledContext) executes a run; the
-/// methods here look at runs and reach into them, from any process, whoever executes them. Cheap to clone.
+/// It keeps each run's input, steps, signals, events and status. A [`JournaledContext`](crate::JournaledContext)
+/// executes a run; the methods here read runs and send them signals, from any process, whichever process executes them.
+/// Cheap to clone.
 ///
-/// A run executes in one process at a time; `locks/` in the home directory holds a lock file for each. Every
-/// change is one transaction that is on the disk when the method returns. Transactions are short and wait up
-/// to ten seconds for another process's. Those of a run's executor are tried again for as long as it takes, also where
-/// the disk is full: a result that is there is not lost. They run on tokio's blocking threads; on a current-thread runtime
-/// they run in place, because handing them over would take longer than most of them.
+/// A run executes in one process at a time; `locks/` in the home directory has a lock file for each. Every change is
+/// one transaction that is on the disk when the method returns. Transactions are short and wait up to ten seconds for
+/// another process's. Those of a run's executor are retried for as long as it takes, even if the disk is full: an
+/// existing result is not lost. They run on tokio's blocking threads; on a current-thread runtime they run in place,
+/// because handing them over would take longer than most of them.
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<Inner>,
@@ -36,19 +37,19 @@ pub struct Journal {
 struct Inner {
     paths: HomePaths,
     place: Place,
-    /// It may have so many bytes and no more, as long as this is open.
+    /// Whether the size of the database is limited as long as this is open.
     is_limited: bool,
     connection: Mutex<Connection>,
 }
 
 impl Journal {
-    /// Opens the journal in this home directory, and makes both if they are missing. The files of the journal are made
-    /// their owner's alone, also those of a journal that was there.
+    /// Opens the journal in this home directory, and creates both if they are missing. The files of the journal, new or
+    /// existing, are made accessible to their owner alone.
     ///
     /// # Errors
     ///
     /// [`JournalError::Home`] or [`JournalError::Access`] if the directory or the database cannot be used,
-    /// [`JournalError::Exposed`] if everybody may write into the directory,
+    /// [`JournalError::Exposed`] if all users may write into the directory,
     /// [`JournalError::Newer`], [`JournalError::Foreign`] or [`JournalError::Damaged`] if the database is
     /// not one that this build can work with. Such a database is not touched.
     pub async fn open(home: impl Into<PathBuf>) -> Result<Self, JournalError> {
@@ -82,9 +83,9 @@ impl Journal {
         .await
     }
 
-    /// Opens a journal that is there to look into it, as on a file system that cannot be written. Nothing is made and
-    /// nothing upgraded; every method that writes fails with [`JournalError::Access`]. What another process has written
-    /// and not copied from the database's log yet is seen only where the files beside the database can be used.
+    /// Opens an existing journal for reading, for example on a file system that cannot be written. Nothing is created
+    /// and nothing upgraded; every method that writes fails with [`JournalError::Access`]. What another process has
+    /// written and not copied from the database's log yet is seen only if the files beside the database can be used.
     ///
     /// # Errors
     ///
@@ -107,9 +108,9 @@ impl Journal {
         .await
     }
 
-    /// Copies the databases of a home that may be a stranger's into an empty directory, and opens the journal there: what was
-    /// in the home is looked into, whatever it is, and the home is not changed. Nothing is read through a link. Whether a
-    /// process executes a run is asked where the home is. Without a journal there is an empty one.
+    /// Copies the databases of a home that may be a stranger's into an empty directory, and opens the journal there:
+    /// the copy can be read, whatever it is, and the home is not changed. Nothing is read through a link. The locks of
+    /// the original home decide whether a process executes a run. Without a journal the copy is an empty one.
     ///
     /// # Errors
     ///
@@ -137,13 +138,13 @@ impl Journal {
         .await
     }
 
-    /// Whether there is a journal in this home directory. Where that cannot be looked at there is: opening it says
-    /// what is wrong.
+    /// Returns whether there is a journal in this home directory. An inaccessible path counts as existing: opening it
+    /// reports the error.
     pub(crate) fn exists(home: &Path) -> bool {
         HomePaths::of(home).database().try_exists().unwrap_or(true)
     }
 
-    /// The home directory.
+    /// Returns the home directory.
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.inner.paths.home
@@ -153,13 +154,13 @@ impl Journal {
         &self.inner.paths
     }
 
-    /// Returns where its runs are, as what people sign names it: the home directory's absolute path, without links.
+    /// Returns the place of its runs, as it is in signed decisions: the home directory's absolute path, without links.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.inner.place
     }
 
-    /// Works with the database, on a thread that may block.
+    /// Uses the database, on a thread that may block.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, JournalError> + Send + 'static,
@@ -168,7 +169,7 @@ impl Journal {
         blocking(move || journal.with(work)).await
     }
 
-    /// Works with the database, on this thread.
+    /// Uses the database, on this thread.
     pub(crate) fn with<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, JournalError>,
@@ -179,13 +180,13 @@ impl Journal {
         work(&mut connection).map_err(|error| self.explained(error))
     }
 
-    /// The error in words, if it is one of SQLite.
+    /// Returns the more specific error, if it is one of SQLite.
     pub(crate) fn explained(&self, error: JournalError) -> JournalError {
         error.explained(&self.inner.paths.database())
     }
 
-    /// Whether what could not be written may be written later, without anybody changing anything here: another process
-    /// has the database, or the disk is full.
+    /// Returns whether a write that failed may succeed later without a change on this side: another process
+    /// uses the database, or the disk is full.
     pub(crate) fn is_passing(&self, error: &JournalError) -> bool {
         match error {
             JournalError::Busy { .. } => true,
@@ -194,7 +195,7 @@ impl Journal {
         }
     }
 
-    /// Does it in one transaction.
+    /// Executes the closure in one transaction.
     pub(crate) async fn transact<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError> + Send + 'static,
@@ -217,8 +218,8 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// Runs on a thread that may block. In place if the runtime has one thread or the caller is no spawned task:
-/// nothing else runs on that thread, which would only wait. Dropping the future does not stop it.
+/// Runs the closure on a thread that may block. It runs in place if the runtime has one thread or the caller is no
+/// spawned task: nothing else runs on that thread, which would only wait. Dropping the future does not stop it.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
 ) -> Result<T, JournalError> {

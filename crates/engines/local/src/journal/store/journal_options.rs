@@ -1,8 +1,8 @@
-//! How a journal is kept.
+//! The options of a journal.
 
 use std::time::Duration;
 
-/// How a [`Journal`](crate::Journal) is kept.
+/// The options of a [`Journal`](crate::Journal).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct JournalOptions {
@@ -15,8 +15,8 @@ pub struct JournalOptions {
 impl JournalOptions {
     /// Sets the most bytes that the database may have. Default is no limit.
     ///
-    /// A step that does not fit fails as a full disk does, with [`JournalError::Full`](crate::JournalError::Full): the run stops, and
-    /// goes on from there when it is resumed with more room.
+    /// A step that does not fit fails as with a full disk, with [`JournalError::Full`](crate::JournalError::Full): the
+    /// run stops, and continues from there when it is resumed with more room.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
@@ -26,7 +26,7 @@ impl JournalOptions {
     /// Sets how long a statement waits for another process's transaction, before it fails with
     /// [`JournalError::Busy`](crate::JournalError::Busy). Default is ten seconds.
     ///
-    /// What a run's executor writes is tried again after that, until it is written.
+    /// The writes of a run's executor are retried after that, until they succeed.
     #[must_use]
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout = Some(timeout);

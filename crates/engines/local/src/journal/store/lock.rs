@@ -1,4 +1,4 @@
-//! One executor for a run at a time.
+//! Locks: one executor for a run at a time.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// How often the lock is tried, this far apart. An executor of this process that was just dropped may
-/// still be writing, and somebody may be looking whether the run is executed.
+/// still be writing, and another process may just be checking whether the run is executed.
 const TRIES: u32 = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(25);
 
-/// The right to execute a run. The operating system takes it back when the process ends, however it ends.
+/// The right to execute a run. The operating system revokes it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     path: PathBuf,
@@ -32,7 +32,8 @@ pub(crate) struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the lock if it is free. One whose file was removed meanwhile by whoever had it is not: others find another file.
+    /// Takes the lock if it is free. If its previous owner removed the file meanwhile, the lock is not taken: others
+    /// find another file.
     pub(crate) fn try_take(
         paths: &HomePaths,
         run_id: &RunId,
@@ -46,7 +47,8 @@ impl RunLock {
         }
     }
 
-    /// Reads what was [written](Self::write_note) into the file last; empty if nothing was, or it cannot be read.
+    /// Reads the note that was last [written](Self::write_note) into the file; empty if there is no note, or it cannot
+    /// be read.
     pub(crate) fn read_note(&self) -> String {
         let (mut file, mut note) = (&self.file, String::new());
         let read = file.rewind().and_then(|()| file.read_to_string(&mut note));
@@ -57,7 +59,7 @@ impl RunLock {
         note
     }
 
-    /// Writes a short note for whoever takes the lock next into the file, in place of what was there. It outlives the
+    /// Writes a short note for the next owner of the lock into the file, in place of the existing note. It outlives the
     /// process, and not always the machine.
     pub(crate) fn write_note(&self, note: &str) -> io::Result<()> {
         let mut file = &self.file;
@@ -66,7 +68,7 @@ impl RunLock {
         file.write_all(note.as_bytes())
     }
 
-    /// Removes the file of a run that is over: whoever locks it all the same finds that there is nothing to
+    /// Removes the file of a run that is over: a process that locks it all the same finds that there is nothing to
     /// execute.
     pub(crate) fn discard(&self) {
         if let Err(error) = fs::remove_file(&self.path) {
@@ -75,7 +77,7 @@ impl RunLock {
     }
 }
 
-/// Whether this file is the one that is at the path.
+/// Returns whether this file is the one at the path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -86,7 +88,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     matches!((own, found), (Ok(own), Ok(found)) if own == found)
 }
 
-/// A file that is open is not removed here.
+/// Always true: an open file is not removed on this platform.
 #[cfg(not(unix))]
 const fn is_at(_: &File, _: &Path) -> bool {
     true
@@ -95,23 +97,23 @@ const fn is_at(_: &File, _: &Path) -> bool {
 /// The name of the lock that the workers of a home share. No run's name starts with a dot.
 const WORKER: &str = ".worker";
 
-/// That a worker is there, as long as this lives.
+/// The presence of a worker, as long as this lives.
 #[derive(Debug)]
 pub(crate) struct WorkerPresence {
     _file: File,
 }
 
 impl Journal {
-    /// Says to others that a worker is there.
+    /// Announces to other processes that there is a worker.
     pub(crate) fn announce_worker(&self) -> Result<WorkerPresence, JournalError> {
         let path = self.paths().lock(WORKER);
         let file = open_lock(&path)?;
-        // Whoever looks for a worker holds it for a moment.
+        // A process that looks for a worker holds the lock for a moment.
         file.lock_shared().map_err(unusable(&path))?;
         Ok(WorkerPresence { _file: file })
     }
 
-    /// Whether a [worker](crate::LocalWorker) of this home is there, in this process or another.
+    /// Returns whether there is a [worker](crate::LocalWorker) of this home, in this process or another.
     ///
     /// # Errors
     ///
@@ -140,7 +142,7 @@ impl Journal {
         })
     }
 
-    /// Whether a process, this one or another, is executing the run just now.
+    /// Returns whether a process, this one or another, is executing the run just now.
     ///
     /// # Errors
     ///
@@ -150,7 +152,7 @@ impl Journal {
     }
 }
 
-/// Whether a process has the run's lock.
+/// Returns whether a process has the run's lock.
 pub(crate) fn is_held(paths: &HomePaths, run_id: &RunId) -> Result<bool, JournalError> {
     let path = paths.lock(run_id.as_str());
     let Some(file) = lock_file::look_at(&path)? else {

@@ -1,4 +1,4 @@
-//! What keeps a home directory to its owner, and out of commits.
+//! What makes a home directory private to its owner, and keeps it out of commits.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -8,20 +8,20 @@ use std::{
 
 use crate::journal::store::error::JournalError;
 
-/// What stands in a home directory. One with anything else in it belongs to somebody else too.
+/// The files of a home directory. A directory with anything else in it is shared with other programs or people.
 const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", IGNORE];
 
-/// The home directory that neuron makes by itself.
+/// The home directory that neuron creates by itself.
 const HOME: &str = ".neuron";
 
 const IGNORE: &str = ".gitignore";
 
-/// Makes the home directory if it is missing, for its owner alone, and keeps it out of commits: a `.gitignore` in it
-/// ignores everything, unless there is one already or the directory holds what is not neuron's.
+/// Creates the home directory if it is missing, for its owner alone, and keeps it out of commits: a `.gitignore` in it
+/// ignores everything, unless there is one already or the directory has files that are not neuron's.
 ///
 /// # Errors
 ///
-/// [`JournalError::Home`] if it cannot be made, [`JournalError::Exposed`] if everybody may write into it.
+/// [`JournalError::Home`] if it cannot be created, [`JournalError::Exposed`] if all users may write into it.
 pub fn prepare_home(home: &Path) -> Result<(), JournalError> {
     let unusable = |source| JournalError::Home {
         path: home.to_path_buf(),
@@ -46,7 +46,7 @@ pub fn prepare_home(home: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Makes a directory that its owner alone can look into, if it is missing, and those above it.
+/// Creates a directory that only its owner can read, if it is missing, and those above it.
 pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -55,12 +55,12 @@ pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Opens a file to write to, and makes it for its owner alone if it is missing.
+/// Opens a file for writing, and creates it for its owner alone if it is missing.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     options().read(true).create(true).truncate(false).open(path)
 }
 
-/// Writes a file whole, for its owner alone, in the place of one that may be there.
+/// Writes a whole file, for its owner alone, in place of an existing one.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -70,7 +70,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file or directory is this person's, or the administrator's, and nobody else may write to it.
+/// Returns whether a file or directory is this person's, or the administrator's, and no other user may write to it.
 pub(crate) fn is_private(found: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -86,7 +86,7 @@ pub(crate) fn is_private(found: &fs::Metadata) -> bool {
     }
 }
 
-/// For writing files that are their owner's alone.
+/// Returns the options for writing files that are their owner's alone.
 fn options() -> OpenOptions {
     let mut options = File::options();
     options.write(true);
@@ -95,11 +95,11 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Makes the files of a database its owner's alone, also those that were not. SQLite makes its further files as the
-/// database is.
+/// Makes the files of a database accessible to the owner alone, also existing ones. SQLite creates its further files
+/// with the rights of the database.
 pub(crate) fn tighten(database: &Path) {
-    // One that is there is not opened: to close it would release the locks that SQLite has on it in this process. What
-    // keeps it from being made, SQLite says.
+    // An existing file is not opened: closing it would release the locks that SQLite has on it in this process. SQLite
+    // reports why a file cannot be created.
     drop(options().create_new(true).open(database));
     for end in ["", "-wal", "-shm", "-journal"] {
         let mut path = database.as_os_str().to_owned();
@@ -148,12 +148,12 @@ fn keep_out_of_commits(home: &Path) -> io::Result<()> {
     if path.try_exists()? || !is_ours(home)? {
         return Ok(());
     }
-    // Not through a link that somebody put there.
+    // Not through a link that another user put there.
     let mut file = options().create_new(true).open(&path)?;
     file.write_all(b"*\n")
 }
 
-/// Whether nobody else keeps anything here, which the file would hide from them.
+/// Returns whether no other person keeps anything here, which the file would hide from them.
 fn is_ours(home: &Path) -> io::Result<bool> {
     if home.file_name().is_some_and(|name| name == HOME) {
         return Ok(true);

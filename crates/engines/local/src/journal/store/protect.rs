@@ -1,9 +1,9 @@
-//! Keeps a database from doing anything but to keep what is put into it.
+//! Keeps a database from doing anything besides storing data.
 
 use rusqlite::{Connection, config::DbConfig};
 
-/// Has a connection take nothing that stands in its database for something to do. Whoever could write the file could have put
-/// triggers and views into it, which are executed with what others ask of it.
+/// Makes a connection execute nothing that is in its database. A person who could write the file could have added
+/// triggers and views, which are executed with the statements of others.
 pub(crate) fn from_contents(connection: &Connection) -> rusqlite::Result<()> {
     for (config, value) in [
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),

@@ -3,22 +3,22 @@
 //! | Table | A row is | Written |
 //! | --- | --- | --- |
 //! | `runs` | a run: its id, engine, start and input, the version of the tables that it was begun with, a random number that its ids follow from, and the directory that it works in | once; the input again when a named agent was looked up |
-//! | `statuses` | where a run stands: its `RunStatus` at event `seq`, the last event that the hooks were notified of; its output, once it is over | when hooks were notified, many events came since, or the run ends |
+//! | `statuses` | the state of a run: its `RunStatus` at event `seq`, the last event that the hooks were notified of; its output, once it is over | when hooks were notified, many events came since, or the run ends |
 //! | `entries` | what a run's executor wrote at once: the end of an operation, the events before it, or both | with each step; events also a moment after they happened, if no step ends before |
-//! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure); of operation 0, which there is not, the ids of the patches that the segment began with, as JSON in `fingerprint` | as it happens |
+//! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure); of operation 0, which does not exist, the ids of the patches that the segment began with, as JSON in `fingerprint` | as it happens |
 //! | `chapters` | where the newest segment of a long run began: what was counted before it, and the loop's state | once a segment; the ends and attempts before it go |
 //! | `signals` | a signal in the order of arrival, and the operation that took it | when it is sent, and taken |
 //!
 //! `run` is the run's number in `runs`. The `id` of an entry is made of it and of the entry's place among those of the
-//! run: one page is written for it, and none of an index. In the order of their places the ends are observed. `seq` is
-//! the number of the run's last event, this entry's included, and `events` is JSON: `[[time, event], …]`. `op` counts
-//! the door calls of a run from 1: whatever is started, a wait, a poll; 0 is the check of the run's input, where its
-//! agent is given values. A wait that observed an end and a poll that found nothing take a number and leave nothing, and
-//! so does what was left before its end. `fingerprint` says what was asked, in words: a replay that asks for something
+//! run: one page is written for it, and none of an index. Ends are observed in the order of their places. `seq` is the
+//! number of the run's last event, this entry's included, and `events` is JSON: `[[time, event], …]`. `op` counts the
+//! door calls of a run from 1: whatever is started, a wait, a poll; 0 is the check of the run's input, in which its
+//! agent is given values. A wait that observed an end and a poll that found nothing take a number and leave nothing,
+//! and so does what was dropped before its end. `fingerprint` is the request in words: a replay that requests something
 //! else is rejected. `result` is JSON: a `Result` as serde writes it; null, of a deadline that is over; the id of the
 //! signal that a wait took, which may be the one that cancelled the run; why the input does not fit, null if it does. A
-//! status lacks the events behind its `seq`, which whoever reads it applies. Times are microseconds since 1970 in UTC.
-//! No table holds a key or a password, but prompts, arguments and results stand in them as they were.
+//! status lacks the events behind its `seq`, which its readers apply. Times are microseconds since 1970 in UTC. No
+//! table has a key or a password, but prompts, arguments and results are stored as they were.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(crate) const VERSION: i64 = 6;
 /// "neur", in `application_id`.
 const APPLICATION: i64 = 0x6e65_7572;
 
-/// The tables of version 1 that are still there.
+/// The tables of version 1 that still exist.
 const TABLES: &str = "
 CREATE TABLE runs (
     run        INTEGER PRIMARY KEY,
@@ -86,7 +86,7 @@ const SEQS: &str = "
 ALTER TABLE statuses ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// What a version before 4 had. No run of it goes on, so their steps are not carried over.
+/// The tables of versions before 4. No run of theirs continues, so their steps are not carried over.
 const BEFORE_4: &str = "
 UPDATE statuses SET seq =
     (SELECT coalesce(max(events.seq), 0) FROM events WHERE events.run = statuses.run);
@@ -94,7 +94,7 @@ DROP TABLE attempts;
 DROP TABLE steps;
 ";
 
-/// What version 5 adds. What is long stands last: whoever reads the rest of a row does not read it.
+/// The additions of version 5. Long columns are last, so that a reader of the rest of a row does not read them.
 const ENTRIES: &str = "
 CREATE TABLE entries (
     id          INTEGER PRIMARY KEY,
@@ -124,20 +124,20 @@ CREATE TABLE attempts (
 ALTER TABLE chapters ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// What version 6 adds. No run of version 5 needs it to go on.
+/// The additions of version 6. No run of version 5 needs them in order to continue.
 const OWN: &str = "
 ALTER TABLE runs ADD COLUMN seed TEXT;
 ALTER TABLE runs ADD COLUMN directory TEXT;
 UPDATE runs SET version = 6 WHERE version = 5;
 ";
 
-/// Events had a table of their own before version 5. Each becomes an entry, at the place of its number.
+/// Events had their own table before version 5. Each becomes an entry, at the place of its number.
 const EVENTS_BEFORE_5: &str = "
 INSERT INTO entries (id, run, seq, events)
     SELECT (run << 32) + seq, run, seq, '[[' || at || ',' || event || ']]' FROM events;
 ";
 
-/// So had the ends of operations in version 4. They come behind the events, in their order.
+/// The ends of operations had their own table in version 4. They are placed behind the events, in their order.
 const STEPS_OF_4: &str = "
 INSERT INTO entries (id, run, seq, op, at, kind, label, fingerprint, result)
     SELECT (run << 32) + last_seq + place, run, last_seq, op, at, kind, label, fingerprint, result
@@ -151,7 +151,7 @@ DROP TABLE steps;
 UPDATE runs SET version = 5 WHERE version = 4;
 ";
 
-/// Refuses a database that is not ours or from a newer build. Writes nothing.
+/// Rejects a database that is not ours or from a newer build. Writes nothing.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, JournalError> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 =
@@ -173,7 +173,7 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, Journal
     Ok(found)
 }
 
-/// Makes the tables that a database of this version lacks. 0 is a new one.
+/// Creates the tables that a database of this version lacks. 0 is a new one.
 pub(crate) fn upgrade(connection: &mut Connection, from: i64) -> Result<(), JournalError> {
     if from == VERSION {
         return Ok(());
@@ -201,7 +201,7 @@ pub(crate) fn upgrade(connection: &mut Connection, from: i64) -> Result<(), Jour
     Ok(())
 }
 
-/// Makes the tables of version 5 from those of a version before.
+/// Creates the tables of version 5 from those of a version before.
 fn make_entries(transaction: &Connection, from: i64) -> Result<(), JournalError> {
     match from {
         0 => {}

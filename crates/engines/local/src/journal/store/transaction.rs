@@ -6,15 +6,15 @@ use rusqlite::Connection;
 
 use crate::journal::store::error::JournalError;
 
-/// A transaction that writes. Where it is dropped before it is committed, it is rolled back.
+/// A transaction that writes. If it is dropped before it is committed, it is rolled back.
 ///
-/// Unlike rusqlite's own it is begun and committed by statements that are prepared once for each connection.
+/// Unlike rusqlite's own, it is begun and committed by statements that are prepared once for each connection.
 pub(crate) struct Transaction<'a> {
     connection: &'a Connection,
 }
 
 impl<'a> Transaction<'a> {
-    /// Waits for its turn at once, when it still can.
+    /// Begins the transaction as a writer, so that it waits for the lock at once, when waiting is still possible.
     pub(crate) fn begin(connection: &'a mut Connection) -> Result<Self, JournalError> {
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         Ok(Self { connection })

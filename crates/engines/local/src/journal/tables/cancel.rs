@@ -20,22 +20,21 @@ use crate::journal::{
     },
 };
 
-/// How often a canceller looks whether the executor goes away, this far apart: one that is about to park the
-/// run may have missed the signal.
+/// How often a canceller checks whether the executor releases the run, this far apart: an executor that is about to
+/// park the run may have missed the signal.
 const LOOKS: u32 = 12;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 
 impl Journal {
     /// Cancels the run.
     ///
-    /// A run that nobody executes is over when this returns, and its output is returned. Otherwise the
-    /// executor learns of it within a quarter of a second, ends the effects in flight, and ends the run;
-    /// `None` says that this is under way.
+    /// A run without an executor is over when this returns, and its output is returned. Otherwise the
+    /// executor learns of the cancellation within a quarter of a second, ends the effects in flight, and ends the run;
+    /// `None` means that this is under way.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or what keeps the journal from being
-    /// written.
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or the error of writing the journal.
     pub async fn cancel(
         &self,
         run_id: &RunId,
@@ -52,7 +51,7 @@ impl Journal {
             if look > 0 {
                 tokio::time::sleep(BETWEEN_LOOKS).await;
             }
-            // Held until the run has ended: nobody else executes it meanwhile.
+            // Held until the run has ended, so that no other process executes it meanwhile.
             let Some(lock) = RunLock::try_take(self.paths(), run_id)? else {
                 continue;
             };
@@ -72,7 +71,8 @@ impl Journal {
 }
 
 impl Journal {
-    /// Cancels the runs that one has started which ends here, and theirs. Returns what those came to that are over.
+    /// Cancels the runs that a run has started which ends here, and their children. Returns the outputs of those that
+    /// are over.
     async fn cancel_below(&self, run_id: &RunId) -> Result<Vec<RunOutput>, JournalError> {
         let children = self.status(run_id).await?.children;
         let mut over = Vec::new();
@@ -82,7 +82,7 @@ impl Journal {
                 Ok(output) => output,
                 // It has ended meanwhile.
                 Err(JournalError::Refused(_)) => self.of_run(&child.run_id, load_output).await?,
-                // It was not made yet.
+                // It was not created yet.
                 Err(JournalError::UnknownRun { .. }) => None,
                 Err(error) => return Err(error),
             };
@@ -92,8 +92,8 @@ impl Journal {
     }
 }
 
-/// Ends a run that nobody executes, as its loop would have: it takes in what those came to that it started. The run that
-/// started it is told.
+/// Ends a run without an executor, as its loop would have: it records the outputs of the runs that it started, and
+/// sends its own to the run that started it.
 fn end(
     transaction: &Transaction<'_>,
     run_id: &RunId,

@@ -1,4 +1,4 @@
-//! Making a run that nobody else executes.
+//! Creating a run that only the creator executes.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::journal::{
     tables::runs::is_run,
 };
 
-/// The right to execute a run that was made just now: see [`Journal::claim_run`]. Dropping it leaves the run to
-/// whoever comes.
+/// The right to execute a run that was created just now: see [`Journal::claim_run`]. If it is dropped, any executor may
+/// take the run up.
 #[derive(Debug)]
 #[must_use]
 pub struct RunClaim {
@@ -20,9 +20,9 @@ pub struct RunClaim {
 }
 
 impl Journal {
-    /// As [`create_run_in`](Self::create_run_in), for whoever executes the run with
-    /// [`JournaledContext::open_claimed`](crate::JournaledContext::open_claimed): nobody else can take it up before, as a
-    /// worker would.
+    /// As [`create_run_in`](Self::create_run_in), for a caller that executes the run with
+    /// [`JournaledContext::open_claimed`](crate::JournaledContext::open_claimed): no other executor, such as a worker,
+    /// can take it up before.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl Journal {
         engine: &str,
     ) -> Result<RunClaim, JournalError> {
         let wanted = run_id.clone();
-        // Before the lock, which one that is executed has.
+        // Before the lock, which a run that is executed has.
         let is_there = self.call(move |connection| is_run(connection, &wanted));
         if is_there.await? {
             let run_id = run_id.clone();
@@ -49,7 +49,7 @@ impl Journal {
                 lock,
             }),
             Err(error) => {
-                // One that somebody made meanwhile keeps its file.
+                // A run that another process created meanwhile keeps its file.
                 if !matches!(error, JournalError::RunExists { .. }) {
                     lock.discard();
                 }

@@ -1,4 +1,4 @@
-//! Taking a person's decision, or refusing it.
+//! Taking a person's decision, or rejecting it.
 
 use neuron_types::{Decision, Refusal, RunId, RunStatus, Ticket, signal};
 use rusqlite::{Connection, params};
@@ -11,15 +11,15 @@ use crate::journal::{
 impl Journal {
     /// Queues a decision about an open ticket.
     ///
-    /// Of two at the same time one is refused, unless the ticket needs more than one. Where decisions about the run have to
-    /// be [signed](neuron_types::RunStatus::signed), the run finds out whose they are and takes the first that counts: none
-    /// keeps another out, and the same one is queued once. What became of it is an event with its [id](Decision::id).
+    /// Of two decisions at the same time one is rejected, unless the ticket needs more than one. If decisions about the
+    /// run have to be [signed](neuron_types::RunStatus::signed), the run verifies them and takes the first that counts:
+    /// none keeps another out, and the same one is queued once. Its result is an event with its [id](Decision::id).
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`]; [`JournalError::Refused`] if the decision fits no open ticket, or the ticket is decided
-    /// already (where they need no signature, also by a decision that the run has not taken up yet): the run is none the worse
-    /// and goes on waiting. Or what keeps the journal from being written.
+    /// [`JournalError::UnknownRun`]; [`JournalError::Refused`] if the decision fits no open ticket, or the ticket is
+    /// decided already (if decisions need no signature, also by a decision that the run has not taken yet): the run is
+    /// not affected and continues to wait. Or the error of writing the journal.
     pub async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), JournalError> {
         let (run_id, decision) = (run_id.clone(), decision.clone());
         self.transact(move |transaction| {
@@ -42,7 +42,7 @@ impl Journal {
     }
 }
 
-/// Whether as many decisions about this ticket as it takes are on their way.
+/// Returns whether as many decisions about this ticket as it needs are on their way.
 fn is_under_way(
     connection: &Connection,
     run: i64,
@@ -55,7 +55,7 @@ fn is_under_way(
     Ok(sent(connection, run, ticket)? >= i64::from(most))
 }
 
-/// How many decisions about this ticket were ever queued.
+/// Returns how many decisions about this ticket were ever queued.
 fn sent(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
     Ok(connection.query_row(
         "SELECT count(*) FROM signals \

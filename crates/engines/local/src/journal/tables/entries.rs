@@ -22,7 +22,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) end: Option<Ending<'a>>,
 }
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ending<'a> {
     pub(crate) op: i64,
@@ -33,17 +33,17 @@ pub(crate) struct Ending<'a> {
     pub(crate) at: DateTime<Utc>,
 }
 
-/// The row of the entry at this place. Each run has room for four billion.
+/// Returns the row of the entry at this place. Each run has room for four billion.
 pub(crate) fn row_at(run: i64, place: u64) -> i64 {
     (run << 32) + row_number(place)
 }
 
-/// The last row that an entry of the run can have.
+/// Returns the last row that an entry of the run can have.
 pub(crate) fn last_row(run: i64) -> i64 {
     row_at(run, u32::MAX.into())
 }
 
-/// The place of the entry in this row.
+/// Returns the place of the entry in this row.
 pub(crate) fn place_of(row: i64) -> u64 {
     (row & i64::from(u32::MAX)).unsigned_abs()
 }
@@ -80,7 +80,7 @@ pub(crate) fn append(
     Ok(())
 }
 
-/// The result of the run's first operation of this kind, as long as it is there.
+/// Returns the result of the run's first operation of this kind, as long as it exists.
 pub(crate) fn first_of(
     connection: &Connection,
     run: i64,
@@ -95,7 +95,7 @@ pub(crate) fn first_of(
         .optional()?)
 }
 
-/// The place of the run's last entry and the number of its last event; zeros where there is none.
+/// Returns the place of the run's last entry and the number of its last event; zeros if there is no entry.
 pub(crate) fn last(connection: &Connection, run: i64) -> Result<(u64, u64), JournalError> {
     let last = connection
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! The events of a run, which stand in its entries.
+//! The events of a run, which are in its entries.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunEvent};
@@ -21,7 +21,7 @@ struct Kept<E>(
     E,
 );
 
-/// The events as one entry keeps them; `None` if there are none.
+/// Returns the events as one entry keeps them; `None` if the list is empty.
 pub(crate) fn kept(events: &[RecordedEvent]) -> Result<Option<String>, JournalError> {
     if events.is_empty() {
         return Ok(None);
@@ -74,10 +74,10 @@ pub(crate) fn load_first(
     Ok(events)
 }
 
-/// A row from which on all entries with events behind this number stand; `None` if there are none.
+/// Returns a row from which on all entries with events behind this number follow; `None` if there is no such entry.
 ///
-/// No index says where that is: it would be another page to write in every step. The numbers grow from entry to entry,
-/// so that it is found in few looks.
+/// There is no index for that: it would be another page to write in every step. The numbers grow from entry to entry,
+/// so that the row is found in few looks.
 fn first_row_behind(
     connection: &Connection,
     run: i64,
@@ -98,7 +98,7 @@ fn first_row_behind(
             .optional()?;
         match found {
             Some((row, seq)) if seq <= row_number(after_seq) => low = row + 1,
-            // Where there is none any more, a segment that began just now has dropped it.
+            // If the row does not exist any more, a segment that began just now has dropped it.
             _ => high = middle,
         }
     }

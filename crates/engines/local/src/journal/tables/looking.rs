@@ -1,4 +1,4 @@
-//! What runs show to whoever looks at them: what no process does is not under way.
+//! The status of runs as readers see it: a run that no process executes does not count as running.
 
 use std::path::PathBuf;
 
@@ -18,20 +18,20 @@ use crate::{
     },
 };
 
-/// What a run says that no process has, and that waits for nothing else.
+/// The cause in the status of a run that no process has, and that waits for nothing else.
 const NO_PROCESS: &str = "no process executes the run, and nothing else keeps it from going on";
 
 /// A run in the list.
 pub(crate) struct Listed {
     /// Its number in the tables.
     pub(crate) run: i64,
-    /// What it shows, or why that cannot be said.
+    /// Its status, or why it cannot be read.
     pub(crate) shown: Result<RunStatus, String>,
 }
 
 impl Journal {
-    /// Where the run stands, and whether anybody goes on with it: one that no process has is `interrupted`, unless it
-    /// waits for somebody.
+    /// Returns the status of the run, and whether it is in progress: a run that no process has is `interrupted`, unless
+    /// it waits for a person.
     pub(crate) async fn shown(&self, run_id: &RunId) -> Result<RunStatus, JournalError> {
         let paths = self.paths().clone();
         self.of_run(run_id, move |connection, run| {
@@ -41,11 +41,11 @@ impl Journal {
         .await
     }
 
-    /// Returns where the runs work, one for each: the directory that [`directory`](Self::directory) says.
+    /// Returns the directories that the runs work in, one for each, as [`directory`](Self::directory) returns it.
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being read.
+    /// The error of reading the journal.
     pub async fn directories(&self) -> Result<Vec<Option<PathBuf>>, JournalError> {
         self.call(|connection| {
             let mut statement = connection.prepare("SELECT directory FROM runs")?;
@@ -56,7 +56,7 @@ impl Journal {
         .await
     }
 
-    /// The newest runs first, at most `limit` of them: those before number `before` that pass the filter.
+    /// Returns the newest runs first, at most `limit` of them: those before number `before` that pass the filter.
     pub(crate) async fn newest_runs(
         &self,
         filter: &RunFilter,
@@ -69,8 +69,8 @@ impl Journal {
         let labels = serde_json::to_string(&filter.labels)?;
         let paths = self.paths().clone();
         self.call(move |connection| {
-            // Whose a run is stands in its status from its start on. Whose one is that cannot be read nobody knows: it is
-            // listed as such.
+            // A run's status has the tags from its start on. If a status cannot be read, its tags are unknown, and the
+            // run is listed as such.
             let mut statement = connection.prepare_cached(
                 "SELECT run, status, seq, (SELECT run_id FROM runs WHERE runs.run = statuses.run) \
                  FROM statuses \
@@ -117,7 +117,7 @@ impl Journal {
         .await
     }
 
-    /// The same runs, of their tickets those about which somebody still has to decide: no decision about them is on its
+    /// Returns the same runs, with only the tickets that a person still has to decide: no decision about them is on its
     /// way, and they have not lapsed.
     pub(crate) async fn undecided(
         &self,
@@ -137,7 +137,7 @@ impl Journal {
     }
 }
 
-/// The status as it is shown: a process has the run, or it waits for somebody, or it was interrupted.
+/// Returns the status as it is shown: a process has the run, or the run waits for a person, or it was interrupted.
 fn attended(
     connection: &Connection,
     run: i64,
@@ -147,7 +147,7 @@ fn attended(
     if status.state.is_final() || lock::is_held(paths, &status.run_id)? {
         return Ok(status);
     }
-    // Whoever had it may have written more before they left it.
+    // The process that had the run may have written more before it released it.
     let mut status = load_status(connection, run)?;
     let waits = match status.state {
         RunPhase::WaitingForApproval => !undecided(connection, run, &status)?.is_empty(),
@@ -173,7 +173,7 @@ fn undecided(
     let now = wall_clock();
     let mut undecided = Vec::new();
     for ticket in &status.approvals {
-        // One that goes to others is theirs then.
+        // A ticket that is escalated belongs to others then.
         let has_lapsed = ticket.expires_at.is_some_and(|at| at <= now) && ticket.then.is_none();
         if !has_lapsed
             && waiting_decisions(connection, run, &ticket.ticket)? < ticket.remaining().max(1)
@@ -184,7 +184,7 @@ fn undecided(
     Ok(undecided)
 }
 
-/// How many decisions about this ticket the run has not looked at.
+/// Returns how many decisions about this ticket the run has not taken.
 fn waiting_decisions(connection: &Connection, run: i64, ticket: &str) -> Result<u32, JournalError> {
     Ok(connection
         .prepare_cached(
@@ -198,7 +198,7 @@ fn unreadable(run_id: &str) -> String {
     format!("the status of run {run_id} was written by another version of neuron")
 }
 
-/// A status that says that it is another run's is none: what is asked about that one would be this one's.
+/// Rejects a status that names another run: requests about that run would concern this one.
 fn of_run(run_id: &str, status: RunStatus) -> Result<RunStatus, JournalError> {
     if status.run_id.as_str() == run_id {
         return Ok(status);

@@ -1,4 +1,4 @@
-//! What the tables hold, and the methods of the journal that read and write them.
+//! The tables, and the methods of the journal that read and write them.
 
 pub(crate) mod cancel;
 pub(crate) mod claim;

@@ -14,12 +14,12 @@ pub(crate) struct OpenRun {
     pub(crate) run_id: RunId,
     /// The row of its last entry; 0 if it has none.
     pub(crate) last_entry: i64,
-    /// The number of the last signal that it has not taken; 0 if there is none.
+    /// The number of the last signal that it has not taken; 0 if there is no signal.
     pub(crate) last_signal: i64,
 }
 
 impl Journal {
-    /// The runs that are not over, the oldest first.
+    /// Returns the runs that are not over, the oldest first.
     pub(crate) async fn open_runs(&self) -> Result<Vec<OpenRun>, JournalError> {
         self.call(|connection| {
             let mut statement = connection.prepare_cached(
@@ -32,7 +32,7 @@ impl Journal {
             let mut open = Vec::new();
             for row in rows {
                 let (run, name) = row?;
-                // Ids are checked where runs are made.
+                // Ids are checked when runs are created.
                 let Ok(run_id) = RunId::new(name) else {
                     continue;
                 };
@@ -47,7 +47,7 @@ impl Journal {
         .await
     }
 
-    /// The row of the run's last entry; 0 if it has none.
+    /// Returns the row of the run's last entry; 0 if it has none.
     pub(crate) async fn last_entry(&self, run_id: &RunId) -> Result<i64, JournalError> {
         self.of_run(run_id, last_entry).await
     }

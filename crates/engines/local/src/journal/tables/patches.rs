@@ -1,5 +1,5 @@
-//! Which patches a segment began with. They stand in `attempts`, whose rows go with their segment, as the attempt of an
-//! operation that there is not.
+//! The patches that a segment began with. They are in `attempts`, whose rows are removed with their segment, as the
+//! attempt of an operation that does not exist.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -9,7 +9,7 @@ use crate::journal::store::{column::Micros, error::JournalError};
 /// Operations are counted from 1.
 const NONE: i64 = 0;
 
-/// The patches that were written down for the segment under way; `None` if none were.
+/// Returns the patches that were recorded for the current segment; `None` if none were.
 pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Vec<String>>, JournalError> {
     let kept = connection
         .prepare_cached("SELECT fingerprint FROM attempts WHERE run = ?1 AND op = ?2")?
@@ -18,7 +18,7 @@ pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Vec<Strin
     Ok(kept.map(|kept| serde_json::from_str(&kept)).transpose()?)
 }
 
-/// Writes down what the segment begins with. A segment without patches costs nothing.
+/// Records the patches that the segment begins with. A segment without patches costs nothing.
 pub(crate) fn save(
     connection: &Connection,
     run: i64,

@@ -43,19 +43,19 @@ pub(crate) struct Done {
     pub(crate) place: u64,
 }
 
-/// What the journal has of the operations of a segment, as far as it has to be known before they are asked for.
+/// What the journal has of the operations of a segment, as far as it has to be known before they are requested.
 #[derive(Debug)]
 pub(crate) struct Recording {
     /// The row of the end of each operation that has one.
     ends: BTreeMap<i64, i64>,
-    /// The last operation of which an attempt was made; 0 if there is none.
+    /// The last operation with an attempt; 0 if no attempt is kept.
     last_attempted: i64,
-    /// The sum of the numbers of the attempts that are kept: another one for each attempt.
+    /// The sum of the numbers of the attempts that are kept: each attempt changes it.
     attempts: i64,
 }
 
 impl Recording {
-    /// Looks up what came behind this place.
+    /// Looks up what was journaled behind this place.
     pub(crate) fn load(
         connection: &Connection,
         run: i64,
@@ -80,13 +80,13 @@ impl Recording {
         })
     }
 
-    /// The last operation that there is anything of; 0 if there is none.
+    /// Returns the last operation with any record; 0 if there is no record.
     pub(crate) fn last(&self) -> i64 {
         let last_ended = self.ends.keys().next_back().copied();
         last_ended.unwrap_or_default().max(self.last_attempted)
     }
 
-    /// How far it goes. Another end or attempt makes it another value.
+    /// Returns how far the recording goes. Another end or attempt changes the value.
     pub(crate) fn reached(&self) -> Reached {
         let last_row = self.ends.values().max();
         Reached {
@@ -95,7 +95,7 @@ impl Recording {
         }
     }
 
-    /// What there is of the operations from `first` to `last`, in their order.
+    /// Returns what is recorded of the operations from `first` to `last`, in their order.
     pub(crate) fn read(
         &self,
         connection: &Connection,
@@ -115,13 +115,13 @@ impl Recording {
 /// How far a recording goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reached {
-    /// The place of the last end; 0 if there is none.
+    /// The place of the last end; 0 if nothing has ended.
     pub(crate) place: u64,
-    /// Says which attempts are kept.
+    /// The sum that identifies the attempts that are kept.
     pub(crate) attempts: i64,
 }
 
-/// The end of an operation, which stands in this row.
+/// Returns the end of an operation, which is in this row.
 fn ended_in(connection: &Connection, op: i64, row: i64) -> Result<Recorded, JournalError> {
     Ok(connection
         .prepare_cached("SELECT fingerprint, result, at, kind = 'wait' FROM entries WHERE id = ?1")?
@@ -140,7 +140,7 @@ fn ended_in(connection: &Connection, op: i64, row: i64) -> Result<Recorded, Jour
         })?)
 }
 
-/// How far these operations had come at their last attempt that was kept.
+/// Returns how far these operations had come at their last attempt that was kept.
 fn attempted(
     connection: &Connection,
     run: i64,
@@ -178,7 +178,7 @@ fn attempted(
         {
             *life = life.clone().failing_since(before.since());
         }
-        // A later attempt takes the place of those before it.
+        // A later attempt replaces those before it.
         attempted.insert(recorded.op, recorded);
     }
     Ok(attempted)

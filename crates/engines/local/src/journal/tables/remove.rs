@@ -1,4 +1,4 @@
-//! Forgetting runs.
+//! Removal of runs.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::journal::{
 };
 
 impl Journal {
-    /// Forgets runs that are over: all that the journal has of them goes, in one transaction, and the database's file
-    /// gets smaller. Either all of them are forgotten or none.
+    /// Removes runs that are over: everything that the journal has of them, in one transaction, and the database's file
+    /// gets smaller. Either all of them are removed or none.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`]; [`JournalError::NotOver`] for one that is not over; or what keeps the journal from
-    /// being written. That the file cannot be made smaller just now is no error.
+    /// [`JournalError::UnknownRun`]; [`JournalError::NotOver`] for one that is not over; or the error of writing the
+    /// journal. It is no error if the file cannot be made smaller for now.
     pub async fn remove_runs(&self, runs: &[RunId]) -> Result<(), JournalError> {
         let wanted = runs.to_vec();
         self.transact(move |transaction| {
@@ -32,7 +32,8 @@ impl Journal {
         })
         .await?;
         for run_id in runs {
-            // The file of one that ended has gone with its end; another may be left of a process that was killed.
+            // The lock file of a run that ended was removed at its end; another may be left of a process that was
+            // killed.
             if let Ok(Some(lock)) = RunLock::try_take(self.paths(), run_id) {
                 lock.discard();
             }
@@ -44,11 +45,11 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the runs that have been over for so long, the oldest first.
+    /// Returns the runs that have been over for at least this long, the oldest first.
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being read.
+    /// The error of reading the journal.
     pub async fn runs_over_since(&self, age: Duration) -> Result<Vec<RunId>, JournalError> {
         let age = chrono::Duration::from_std(age).ok();
         let before = age.and_then(|age| Utc::now().checked_sub_signed(age));
@@ -74,7 +75,7 @@ fn ended_before(
     let mut ended = Vec::new();
     for row in rows {
         let (run, name) = row?;
-        // The end is the last thing that happens to a run. One that cannot be read is not forgotten by its age.
+        // The end is the last thing that happens to a run. A run that cannot be read is not removed by its age.
         let is_old = load_status(connection, run).is_ok_and(|status| status.updated_at < before);
         if let (true, Ok(run_id)) = (is_old, RunId::new(name)) {
             ended.push(run_id);

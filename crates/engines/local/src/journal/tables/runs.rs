@@ -1,4 +1,4 @@
-//! Making runs and looking at them.
+//! Creation and lookup of runs.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ use crate::journal::{
 };
 
 impl Journal {
-    /// Makes a run, which starts now and is executed by whoever opens a
-    /// [`JournaledContext`](crate::JournaledContext) for it. `engine` is what its status says, `local` as a
+    /// Creates a run, which starts now and is executed by a program that opens a
+    /// [`JournaledContext`](crate::JournaledContext) for it. `engine` is the engine's name in its status, `local` as a
     /// rule.
     ///
     /// # Errors
     ///
-    /// [`JournalError::RunExists`], or what keeps the journal from being written.
+    /// [`JournalError::RunExists`], or the error of writing the journal.
     pub async fn create_run(
         &self,
         run_id: &RunId,
@@ -35,8 +35,8 @@ impl Journal {
         self.make_run(run_id, request.into(), engine, None).await
     }
 
-    /// Makes a run that works in a directory of its own: see [`directory`](Self::directory). One whose name is no text
-    /// is not kept.
+    /// Creates a run that works in a directory of its own: see [`directory`](Self::directory). A directory whose name
+    /// is not valid UTF-8 is not stored.
     ///
     /// # Errors
     ///
@@ -96,12 +96,12 @@ impl Journal {
         .await
     }
 
-    /// The directory that the run works in, where it was [made in one](Self::create_run_in). Whoever executes it goes
-    /// there: the journal does not.
+    /// Returns the directory that the run works in, if it was [created in one](Self::create_run_in). The executor of
+    /// the run changes to the directory: the journal does not.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn directory(&self, run_id: &RunId) -> Result<Option<PathBuf>, JournalError> {
         self.of_run(run_id, |connection, run| {
             let directory: Option<String> = connection
@@ -112,35 +112,35 @@ impl Journal {
         .await
     }
 
-    /// The run at the top of the tree that this one is in; `None` if no other has started it.
+    /// Returns the run at the top of the tree that this one is in; `None` if no other run has started it.
     pub(crate) async fn root_of(&self, run_id: &RunId) -> Result<Option<RunId>, JournalError> {
         let parent = self.of_run(run_id, load_parent).await?;
         Ok(parent.map(|parent| parent.root))
     }
 
-    /// Where the run stands.
+    /// Returns the status of the run.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn status(&self, run_id: &RunId) -> Result<RunStatus, JournalError> {
         self.of_run(run_id, load_status).await
     }
 
-    /// What the run came to; `None` until it is over.
+    /// Returns the output of the run; `None` until it is over.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn output(&self, run_id: &RunId) -> Result<Option<RunOutput>, JournalError> {
         self.of_run(run_id, load_output).await
     }
 
-    /// The run's events behind number `after_seq`, in order; 0 gives all of them.
+    /// Returns the run's events behind number `after_seq`, in order; 0 returns all of them.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn events(
         &self,
         run_id: &RunId,
@@ -152,7 +152,7 @@ impl Journal {
         .await
     }
 
-    /// The first of the run's events behind number `after_seq`, at most `limit` of them.
+    /// Returns the first of the run's events behind number `after_seq`, at most `limit` of them.
     pub(crate) async fn first_events(
         &self,
         run_id: &RunId,
@@ -179,12 +179,12 @@ impl Journal {
     }
 }
 
-/// Whether there is such a run.
+/// Returns whether there is such a run.
 pub(crate) fn is_run(connection: &Connection, run_id: &RunId) -> Result<bool, JournalError> {
     Ok(find(connection, run_id)?.is_some())
 }
 
-/// The run's number in the tables, if it exists.
+/// Returns the run's number in the tables, if it exists.
 fn find(connection: &Connection, run_id: &RunId) -> Result<Option<i64>, JournalError> {
     Ok(connection
         .prepare_cached("SELECT run FROM runs WHERE run_id = ?1")?
@@ -192,14 +192,14 @@ fn find(connection: &Connection, run_id: &RunId) -> Result<Option<i64>, JournalE
         .optional()?)
 }
 
-/// The run's number in the tables.
+/// Returns the run's number in the tables.
 pub(crate) fn number(connection: &Connection, run_id: &RunId) -> Result<i64, JournalError> {
     find(connection, run_id)?.ok_or_else(|| JournalError::UnknownRun {
         run_id: run_id.clone(),
     })
 }
 
-/// The number and the status of a run that is not over.
+/// Returns the number and the status of a run that is not over.
 pub(crate) fn open_run(
     connection: &Connection,
     run_id: &RunId,
@@ -210,8 +210,8 @@ pub(crate) fn open_run(
     Ok((run, status))
 }
 
-/// The number and the status of a run that whoever executes it has not finished: it may have said already how it ended, and
-/// have to tell other runs.
+/// Returns the number and the status of a run that its executor has not finished: its events may already have its end,
+/// which the executor may still have to send to other runs.
 pub(crate) fn unfinished_run(
     connection: &Connection,
     run_id: &RunId,
@@ -237,7 +237,7 @@ pub(crate) fn check_version(
     if tables < schema::VERSION {
         return Err(JournalError::OlderRun { run_id });
     }
-    // A newer build may have gone on with a run that an older one started.
+    // A newer build may have continued a run that an older one started.
     let state: Option<WrittenIn> = connection
         .prepare_cached("SELECT state FROM chapters WHERE run = ?1")?
         .query_row([run], |row| row.get(0))
@@ -254,7 +254,7 @@ pub(crate) fn check_version(
     })
 }
 
-/// When a run began, and what its ids follow from; an older build drew nothing for that.
+/// Returns when a run began, and the seed of its ids; an older build drew none.
 pub(crate) fn load_origin(
     connection: &Connection,
     run: i64,
@@ -272,7 +272,8 @@ pub(crate) fn load_request(connection: &Connection, run: i64) -> Result<RunReque
     Ok(request)
 }
 
-/// The run that started this one, if one did. What else it was started with may be of a form that this build does not read.
+/// Returns the run that started this one, if one did. The rest of its request may be in a form that this build cannot
+/// read.
 pub(crate) fn load_parent(
     connection: &Connection,
     run: i64,
@@ -296,7 +297,7 @@ pub(crate) fn load_status(connection: &Connection, run: i64) -> Result<RunStatus
     with_events(connection, run, status, seq)
 }
 
-/// The status with the events behind number `seq`, which it lacks.
+/// Returns the status with the events behind number `seq`, which it lacks.
 pub(crate) fn with_events(
     connection: &Connection,
     run: i64,
@@ -319,7 +320,7 @@ pub(crate) fn load_output(
     Ok(output.map(|Json(output)| output))
 }
 
-/// Where a run stands.
+/// The status of a run, as it is stored.
 pub(crate) struct Shown {
     pub(crate) status: RunStatus,
     /// The number of the last event that the status has.

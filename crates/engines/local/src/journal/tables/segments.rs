@@ -1,4 +1,4 @@
-//! Segments: a long run continues from its state, and the steps that led there are dropped.
+//! Segments: a long run continues from its state, and the steps that led to it are dropped.
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
@@ -23,7 +23,7 @@ use crate::journal::{
     },
 };
 
-/// The most operations and bytes of results of a segment, where nothing else is set.
+/// The default limit of operations and bytes of results in a segment.
 pub(crate) const MOST: SegmentSize = SegmentSize::new(4_000, 32 * 1024 * 1024);
 
 /// What a run had counted when a segment of it began.
@@ -40,7 +40,7 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    /// That of the first segment.
+    /// Returns the beginning of the first segment.
     pub(crate) fn of_run(created_at: DateTime<Utc>) -> Self {
         Self {
             segment: 1,
@@ -54,12 +54,13 @@ impl Beginning {
 }
 
 impl Journal {
-    /// What the run was started with; with its agent's definition, once whoever executes it has found that.
+    /// Returns the request that the run was started with; with its agent's definition, once the executor has found
+    /// that.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::OlderRun`], [`JournalError::OtherVersion`], or what keeps the
-    /// journal from being read.
+    /// [`JournalError::UnknownRun`], [`JournalError::OlderRun`], [`JournalError::OtherVersion`], or the error of
+    /// reading the journal.
     pub async fn load_request(&self, run_id: &RunId) -> Result<RunRequest, JournalError> {
         let wanted = run_id.clone();
         self.of_run(run_id, move |connection, run| {
@@ -73,7 +74,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn segment(&self, run_id: &RunId) -> Result<u64, JournalError> {
         self.of_run(run_id, |connection, run| {
             let beginning = load(connection, run)?;
@@ -83,7 +84,7 @@ impl Journal {
     }
 }
 
-/// Where the newest segment began; `None` in the first.
+/// Returns where the newest segment began; `None` in the first.
 pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning>, JournalError> {
     Ok(connection
         .prepare_cached("SELECT chapter, op, seq, uuids, at, place FROM chapters WHERE run = ?1")?
@@ -102,7 +103,7 @@ pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning
         .optional()?)
 }
 
-/// What the workflow of the newest segment starts with.
+/// Returns what the workflow of the newest segment starts with.
 pub(crate) fn load_start(connection: &Connection, run: i64) -> Result<RunStart, JournalError> {
     if let Some(state) = carried::<RunState>(connection, run)? {
         return Ok(state.into());
@@ -114,7 +115,7 @@ pub(crate) fn load_start(connection: &Connection, run: i64) -> Result<RunStart, 
     Ok(RunStart::Request { request, directory })
 }
 
-/// What the newest segment began with; `None` in the first.
+/// Returns the state with which the newest segment began; `None` in the first.
 fn carried<T: DeserializeOwned>(
     connection: &Connection,
     run: i64,
@@ -134,7 +135,7 @@ struct CarriedAgent {
     origin: Option<AgentOrigin>,
 }
 
-/// What the run was started with; with its agent's definition, once it has that.
+/// Returns the request that the run was started with; with its agent's definition, once it has that.
 pub(crate) fn load_begun(connection: &Connection, run: i64) -> Result<RunRequest, JournalError> {
     let request = load_request(connection, run)?;
     if let Some(CarriedAgent { agent, origin }) = carried(connection, run)? {
@@ -161,7 +162,7 @@ pub(crate) fn load_begun(connection: &Connection, run: i64) -> Result<RunRequest
     })
 }
 
-/// The request with the definition that the run begins with. What its agent does not take stays as it is.
+/// Returns the request with the definition that the run begins with. What its agent does not accept stays as it is.
 fn with_definition(request: RunRequest, begun: Begun) -> RunRequest {
     if let AgentRef::Definition(definition) = request.agent {
         let mut definition = *definition;

@@ -19,21 +19,20 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or what keeps the journal from being
-    /// written.
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or the error of writing the journal.
     pub async fn send(&self, run_id: &RunId, message: &UserMessage) -> Result<(), JournalError> {
         let payload = serde_json::json!(message);
         self.put_signal(run_id, signal::USER_MESSAGE, &payload)
             .await
     }
 
-    /// Sends any signal. Those that an agent run takes go the way of [`decide`](Self::decide),
+    /// Sends any signal. The signals that an agent run takes are sent as by [`decide`](Self::decide),
     /// [`send`](Self::send) and [`cancel`](Self::cancel).
     ///
     /// # Errors
     ///
     /// [`JournalError::BadSignal`] if the name has a meaning that the payload does not fit, and the errors
-    /// of the methods that are named above.
+    /// of these methods.
     pub async fn signal(
         &self,
         run_id: &RunId,
@@ -48,12 +47,12 @@ impl Journal {
         }
     }
 
-    /// Whether somebody wished that the run adopts the current definition of its agent, at any time. Whoever executes it may
-    /// need what that definition needs.
+    /// Returns whether the run was ever asked to adopt the current definition of its agent. Its executor may then need
+    /// what that definition needs.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn was_upgraded(&self, run_id: &RunId) -> Result<bool, JournalError> {
         self.of_run(run_id, |connection, run| {
             Ok(connection
@@ -80,7 +79,7 @@ impl Journal {
     }
 }
 
-/// A signal that nobody has taken yet.
+/// A signal that was not taken yet.
 pub(crate) struct Waiting {
     pub(crate) id: i64,
     pub(crate) signal: Signal,
@@ -100,7 +99,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Whether just this signal is there, and nobody has taken it.
+/// Returns whether exactly this signal is queued, and was not taken.
 pub(crate) fn is_waiting(
     connection: &Connection,
     run: i64,
@@ -115,7 +114,7 @@ pub(crate) fn is_waiting(
         .query_row(params![run, name, payload], |row| row.get(0))?)
 }
 
-/// The first signal of this name that nobody has taken.
+/// Returns the first signal of this name that was not taken.
 pub(crate) fn first_waiting(
     connection: &Connection,
     run: i64,
@@ -135,7 +134,7 @@ pub(crate) fn first_waiting(
         .optional()?)
 }
 
-/// The reason that the run is to be cancelled for, if it is to be.
+/// Returns the reason that the run is to be cancelled for, if it is to be.
 pub(crate) fn cancellation(
     connection: &Connection,
     run: i64,
@@ -151,7 +150,7 @@ pub(crate) fn consume(connection: &Connection, id: i64, op: i64) -> Result<(), J
     Ok(())
 }
 
-/// The signal of this number.
+/// Returns the signal of this number.
 pub(crate) fn load(connection: &Connection, id: i64) -> Result<Signal, JournalError> {
     Ok(connection
         .prepare_cached("SELECT name, payload FROM signals WHERE id = ?1")?

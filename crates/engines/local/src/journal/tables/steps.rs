@@ -9,19 +9,19 @@ use crate::journal::{
     tables::entries::{self, Ending},
 };
 
-/// What a door call asks for, and its place in the run.
+/// A request to the door, and its place in the run.
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
     pub(crate) op: i64,
     pub(crate) kind: Kind,
-    /// Where in the run, for people.
+    /// The place in the run, for people.
     pub(crate) label: String,
-    /// What is asked, in words. The same in every replay.
+    /// The request, in words. The same in every replay.
     pub(crate) fingerprint: String,
 }
 
 impl Operation {
-    /// A wait for one of these signals, and for nothing else that has a name.
+    /// Returns a wait for one of these signals, and for nothing else that has a name.
     pub(crate) fn wait(op: i64, names: &[&str]) -> Self {
         Self {
             op,
@@ -31,7 +31,7 @@ impl Operation {
         }
     }
 
-    /// What came of it, as an entry has it.
+    /// Returns its result, as an entry has it.
     pub(crate) fn ending<'a>(&'a self, result: &'a str, at: DateTime<Utc>) -> Ending<'a> {
         Ending {
             op: self.op,
@@ -43,13 +43,13 @@ impl Operation {
         }
     }
 
-    /// What was started under this number.
+    /// Returns the handle of what was started under this number.
     pub(crate) fn handle(&self) -> Handle {
         Handle::new(self.op.unsigned_abs())
     }
 }
 
-/// What kind of operation it is.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     Effect(EffectKind),
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// Reads the result of what was started. `None` if it is that of something else.
+    /// Reads the result of what was started. Returns `None` if it is the result of something else.
     pub(crate) fn read_end(self, result: &str) -> Result<Option<End>, DurableError> {
         let Self::Effect(kind) = self else {
             return Ok(Some(End::Deadline));
@@ -81,7 +81,7 @@ impl Kind {
     }
 }
 
-/// Drops all that there is of a run's operations behind this place.
+/// Drops everything that is recorded of a run's operations behind this place.
 pub(crate) fn clear(
     connection: &Connection,
     run: i64,
@@ -93,10 +93,11 @@ pub(crate) fn clear(
     entries::drop_ends(connection, run, after_place)
 }
 
-/// How many failed attempts of a step are kept one by one. Behind them only the newest is, however many there are.
+/// How many failed attempts of a step are kept one by one. Of later ones only the newest is kept, however many there
+/// are.
 const KEPT: u32 = 5;
 
-/// Keeps an attempt: one that failed and is followed by another at a time, or one that is about to be made.
+/// Stores an attempt: one that failed and is followed by another at a time, or one that is about to be made.
 pub(crate) fn attempt(
     connection: &Connection,
     run: i64,

@@ -15,16 +15,16 @@ use crate::journal::{
 };
 
 impl Journal {
-    /// Returns what was said and done in the run so far. The steps of all segments but the newest are gone: of
+    /// Returns what was said and done in the run so far. The steps of all segments except the newest were dropped: of
     /// those it has what the conversation of the newest segment has.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    /// [`JournalError::UnknownRun`], or the error of reading the journal.
     pub async fn transcript(&self, run_id: &RunId) -> Result<Transcript, JournalError> {
         let name = run_id.clone();
         self.of_run(run_id, move |connection, run| {
-            // What ends after this is not looked for.
+            // Steps that end after this are left out.
             let events = events::load(connection, run, 0)?;
             let steps = known_steps(connection, run)?;
             Ok(steps.into_transcript(name, &events))
@@ -46,7 +46,7 @@ pub(crate) fn known_steps(connection: &Connection, run: i64) -> Result<KnownStep
         let Some(step) = step_in(&fingerprint) else {
             continue;
         };
-        // A result that another build wrote in a form of its own is as one that is not there.
+        // A result that another build wrote in a form of its own counts as missing.
         let result = serde_json::from_str(&result).or_else(|_| older(&kind, &result));
         if let Ok(result) = result {
             known.ended(step, result);
@@ -64,7 +64,7 @@ pub(crate) fn known_steps(connection: &Connection, run: i64) -> Result<KnownStep
     Ok(known)
 }
 
-/// What a step came to as older builds wrote it, which said in its row alone of which kind it is.
+/// Reads the result of a step as older builds wrote it: its kind was only in its row.
 fn older(kind: &str, result: &str) -> serde_json::Result<Result<Outcome, StepFailure>> {
     if kind == "model" {
         let answer: Result<CompletionResponse, _> = serde_json::from_str(result)?;
@@ -74,7 +74,7 @@ fn older(kind: &str, result: &str) -> serde_json::Result<Result<Outcome, StepFai
     Ok(output.map(Outcome::from))
 }
 
-/// The step that a fingerprint names.
+/// Returns the step that a fingerprint names.
 fn step_in(fingerprint: &str) -> Option<StepId> {
     StepId::parse(fingerprint.split_whitespace().nth(2)?)
 }

@@ -16,7 +16,7 @@ fn is_cancelled<T>(result: &Result<T, DurableError>, wanted: &str) -> bool {
     matches!(result, Err(DurableError::Cancelled { reason }) if reason.as_deref() == Some(wanted))
 }
 
-/// Fails instead of waiting for ever for what is not cancelled.
+/// Fails instead of waiting for ever if something is not cancelled.
 async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(patience(), work)
         .await
@@ -150,7 +150,7 @@ async fn replays_what_was_journaled_before_it_takes_effect() {
         .unwrap();
     let journal = world.journal().await;
     assert_eq!(journal.cancel(&world.run_id, None).await.unwrap(), None);
-    // The process dies before it learns of it.
+    // The process dies before it learns of the cancellation.
     drop(door);
 
     let door = world.door().await;

@@ -18,7 +18,7 @@ fn decision(ticket: &Ticket) -> Decision {
     }
 }
 
-/// The same, with a signature that nobody looks at here.
+/// The same, with a signature that is not checked here.
 fn signed_by(name: &str, ticket: &Ticket) -> Decision {
     Decision {
         signature: Some(name.into()),
@@ -45,7 +45,7 @@ fn decided(ticket: &Ticket) -> RunEvent {
     }
 }
 
-/// A run that asks about these tickets.
+/// Returns a run that asks about these tickets.
 async fn asking(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
     let world = World::new().await;
     let journal = world.journal().await;
@@ -57,7 +57,7 @@ async fn asking(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
     (world, journal, door)
 }
 
-/// As [`asking`], about whom decisions have to be signed.
+/// As [`asking`], with a run whose decisions have to be signed.
 async fn signed(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
     let asking = asking(&[]).await;
     let started = RunEvent::RunStarted {

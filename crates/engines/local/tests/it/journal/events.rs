@@ -136,7 +136,7 @@ async fn are_told_once_and_keep_their_numbers_and_times_in_a_replay() {
     assert_eq!(events[1..], live[2..]);
 }
 
-/// What hooks are told, by a door whose first `LoopIteration` gets this answer.
+/// Returns what hooks are notified of, by a door whose first `LoopIteration` gets this answer.
 fn hooked(
     world: &World,
     answer: HookAction,

@@ -1,4 +1,4 @@
-//! What runs show to whoever looks at them.
+//! The status of runs as readers see it.
 
 use chrono::{TimeDelta, Utc};
 use neuron_engine::{PageRequest, RunClient, RunFilter};
@@ -10,7 +10,7 @@ use neuron_types::{
 
 use super::{World, asked, input, run_id, ticket};
 
-/// The run when its process was killed, with these tickets open.
+/// Returns the run as it was when its process was killed, with these tickets open.
 async fn left(tickets: &[Ticket], state: RunPhase) -> (World, LocalClient) {
     let world = World::new().await;
     let door = world.door().await;
@@ -23,13 +23,13 @@ async fn left(tickets: &[Ticket], state: RunPhase) -> (World, LocalClient) {
     }
     door.flush().await.unwrap();
     let client = LocalClient::new(world.home.path());
-    // While a process has it, it is what it says.
+    // While a process has the run, its status is shown unchanged.
     assert_eq!(status(&world, &client).await.state, state);
     drop(door);
     (world, client)
 }
 
-/// The status, as it is alone and in the list.
+/// Returns the status, which is the same alone and in the list.
 async fn status(world: &World, client: &LocalClient) -> RunStatus {
     let status = client.status(&world.run_id).await.unwrap();
     let (all, first) = (RunFilter::all(), PageRequest::first(10));

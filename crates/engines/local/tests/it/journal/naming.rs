@@ -21,7 +21,7 @@ fn agents(parallel_tools: bool) -> Agents {
     [agent].into_iter().collect()
 }
 
-/// What a workflow comes to know first.
+/// Returns what a workflow learns first.
 async fn begun(door: JournaledContext, agents: Agents) -> Result<RunInput, DurableError> {
     let door = door.with_agents(agents);
     match door.run_start().await.unwrap() {
@@ -61,7 +61,7 @@ async fn the_definition_is_found_once_and_by_whoever_has_it() {
     assert_eq!(start(&agents(false)).await.unwrap().agent, known);
     let kept = journal.load_request(&run).await.unwrap();
     assert_eq!(kept.agent, AgentRef::from(known.clone()));
-    // Whoever comes later has it from the journal.
+    // Later executors get it from the journal.
     for later in [agents(true), Agents::default()] {
         assert_eq!(start(&later).await.unwrap().agent, known);
     }
@@ -133,7 +133,7 @@ async fn what_a_run_is_given_is_checked_once() {
         let request = RunRequest::new(agent, Message::user("7"));
         client.start(&run, request).await.unwrap();
         let mut found = Vec::new();
-        // The second time from the journal.
+        // The second time it comes from the journal.
         for _ in 0..2 {
             let executor = world.room.executor();
             let door = JournaledContext::open(&journal, &run, executor)

@@ -16,7 +16,7 @@ pub(super) fn start(door: &JournaledContext, name: &str, position: u32) -> Handl
     door.start(Started::step(effect, &options(name, 1, position)))
 }
 
-/// Which of these ended.
+/// Returns which of these ended.
 pub(super) async fn ended(door: &JournaledContext, handles: &[Handle]) -> Handle {
     match door.next(handles, &[]).await {
         Ok(Observed::Ended(handle, _)) => handle,
@@ -30,7 +30,7 @@ async fn go(world: &World, number: u32) {
     sent.await.unwrap();
 }
 
-/// Waits for `go`, which carries this.
+/// Waits for `go`, whose payload is this number.
 async fn takes(door: &JournaledContext, handles: &[Handle], number: u32) {
     match door.next(handles, &["go"]).await {
         Ok(Observed::Signal(signal)) => assert_eq!(signal.payload, json!(number)),
@@ -155,7 +155,7 @@ async fn a_cancelled_run_is_cancelled_at_the_same_wait_again() {
             "{end:?}"
         );
         if time == 1 {
-            // Somebody who did not see that it was cancelled.
+            // A client that did not see the cancellation.
             let again = journal.signal(&world.run_id, signal::CANCEL, json!({}));
             again.await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! Changes of a workflow in which runs that began before have no part.
+//! Changes of a workflow that do not apply to runs that began before.
 
 use neuron_local::{JournaledContext, LocalDurableContext};
 use neuron_types::DurableContext as _;
@@ -10,7 +10,7 @@ use super::{
 
 const PATCH: &str = "ask-twice";
 
-/// The door of a build with the patch, or of one without.
+/// Returns the door of a build with the patch, or of one without.
 async fn begun(world: &World, is_newer: bool) -> JournaledContext {
     let patches: &[&str] = if is_newer { &[PATCH] } else { &[] };
     let door = world.door().await.with_patches(patches);
@@ -18,7 +18,7 @@ async fn begun(world: &World, is_newer: bool) -> JournaledContext {
     door
 }
 
-/// What a workflow does: two turns where the patch holds, and one before.
+/// The workflow: two turns if it has the patch, otherwise one.
 async fn work(door: &JournaledContext) -> bool {
     turn(door, 1).await;
     let is_patched = door.patched(PATCH);
@@ -52,7 +52,7 @@ async fn a_new_run_takes_the_new_way_and_replays() {
         assert!(!newer.patched("another"));
         assert!(work(&newer).await);
     }
-    // A patch that the code declares no more is still one of the run.
+    // A patch that the code does not declare any more is still one of the run.
     let later = begun(&world, false).await;
     assert!(work(&later).await);
     later.finish(&plain_output(&world.run_id)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Any sequence of door calls, with the process dying between any two of them, comes to the same.
+//! Any sequence of door calls has the same results if the process dies between any two of them.
 
 use std::time::Duration;
 
@@ -31,11 +31,11 @@ enum Op {
     Start(&'static str),
     /// Starts a model call.
     StartModel,
-    /// Starts a deadline that no test lives to see.
+    /// Starts a deadline that outlasts every test.
     StartHour,
     /// Waits for some of what was started, and for a signal.
     Next(Vec<usize>, Option<&'static str>),
-    /// Leaves something that was started.
+    /// Drops something that was started.
     Leave(usize),
     Emit,
     Uuid,
@@ -73,7 +73,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What the model and the tools do, call by call.
+/// Returns what the model and the tools do, call by call.
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => Just(Act::Answer),
@@ -83,7 +83,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The options of a step that is tried twice, without delay.
+/// Returns the options of a step that is tried twice, without delay.
 fn quick(name: &str, number: u32, position: u32) -> ActivityOptions {
     let retry_policy = RetryPolicy {
         maximum_attempts: 2,
@@ -96,7 +96,7 @@ fn quick(name: &str, number: u32, position: u32) -> ActivityOptions {
     }
 }
 
-/// Performs one operation and says what came of it. `started` is what this segment has started.
+/// Performs one operation and returns its result. `started` is what this segment has started.
 async fn perform(
     door: &JournaledContext,
     started: &mut Vec<Handle>,
@@ -176,7 +176,7 @@ async fn perform(
     }
 }
 
-/// A state that says how many operations are done.
+/// Returns a state with the number of operations that are done.
 fn behind(operations: u32) -> RunState {
     let machine = AgentMachine::new(input(), chrono::DateTime::UNIX_EPOCH);
     RunState {
@@ -186,7 +186,7 @@ fn behind(operations: u32) -> RunState {
 }
 
 struct Trace {
-    /// What each operation came to, and the clock after it.
+    /// The result of each operation, and the clock after it.
     results: Vec<(String, chrono::DateTime<chrono::Utc>)>,
     calls: Vec<String>,
     events: Vec<String>,
@@ -240,7 +240,7 @@ fn in_place(run: impl Future<Output = Trace>) -> Trace {
     runtime.enable_all().build().unwrap().block_on(run)
 }
 
-/// Performs it as a task of a runtime of many threads: the journal is written on threads of its own.
+/// Performs it as a task of a runtime of many threads: the journal is written on separate threads.
 fn on_threads(run: impl Future<Output = Trace> + Send + 'static) -> Trace {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
@@ -269,7 +269,7 @@ proptest! {
         }
     }
 
-    /// Which of several calls ends first is another matter every time; each run keeps to its own order.
+    /// Which of several calls ends first differs every time; each run keeps its own order.
     #[test]
     fn observes_the_same_again_whatever_ended_meanwhile(
         ops in proptest::collection::vec(op(), 1..12),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{World, asked, input, plain_output, ticket};
 use crate::room::{Act, call, describe, model_options, options, request};
 
-/// A state that tells itself from others.
+/// Returns a state that differs from others by its turn.
 pub(super) fn state(turn: u32) -> RunState {
     let machine = AgentMachine::new(input(), chrono::DateTime::UNIX_EPOCH);
     RunState {
@@ -23,7 +23,7 @@ pub(super) async fn begun(world: &World) -> JournaledContext {
     door
 }
 
-/// One turn, of three operations.
+/// Makes one turn, of three operations.
 pub(super) async fn turn(door: &JournaledContext, turn: u32) {
     door.emit(RunEvent::TurnStarted { turn });
     let poll = Some(Duration::ZERO);

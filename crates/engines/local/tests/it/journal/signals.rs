@@ -201,7 +201,7 @@ async fn that_do_not_come_in_time_are_given_up_in_every_replay() {
     let before = tokio::time::Instant::now();
     let got = door.wait_for_signal::<u32>("go", Some(MINUTES)).await;
     assert_eq!(got.unwrap(), None);
-    // The wall clock goes on beside the paused one.
+    // The wall clock continues beside the paused one.
     let really = since(start, chrono::Utc::now());
     assert!(before.elapsed() + really >= MINUTES);
     let end = door.now();

@@ -14,7 +14,7 @@ const HOUR: Duration = Duration::from_secs(3600); // The clock is paused.
 /// How long a run sleeps by the real clock.
 const A_MOMENT: Duration = Duration::from_millis(20); // It may take longer.
 
-/// Looks until it is so, on a paused clock.
+/// Checks until it is true, on a paused clock.
 async fn until(is_so: impl Fn() -> bool) {
     const BETWEEN_LOOKS: Duration = Duration::from_millis(100); // The clock is paused.
     while !is_so() {
@@ -118,7 +118,7 @@ async fn that_were_lost_ten_times_in_a_row_are_not_called_again() {
         let failure = failure(result);
         assert_eq!(failure.kind, FailureKind::WorkerLost);
         assert!(failure.message.contains("10 times"), "{failure:?}");
-        // What follows was not in flight when they were lost.
+        // What follows was not in flight when the processes were lost.
         let next = door.execute_tool(&call("put"), &options("put", 2, 1)).await;
         assert!(!next.unwrap().is_error);
     }
@@ -286,7 +286,7 @@ async fn go_on_with_the_attempt_and_the_delay_at_which_the_process_died() {
     ])
     .await;
     let (request, options) = (request(1), model_options(1));
-    // The wall clock says what is left of the delay, and it goes on beside the paused one.
+    // The wall clock decides how much of the delay is left, and it continues beside the paused one.
     let really = std::time::Instant::now();
     let door = world.door().await;
     let attempts = || world.room.sink.retries.lock().unwrap().len();
@@ -308,7 +308,7 @@ async fn go_on_with_the_attempt_and_the_delay_at_which_the_process_died() {
 
 #[tokio::test(start_paused = true)]
 async fn that_sleep_wait_for_what_is_left_when_they_are_resumed() {
-    // The wall clock says what is left, and it goes on beside the paused one.
+    // The wall clock decides how much is left, and it continues beside the paused one.
     let really = std::time::Instant::now();
     let world = World::new().await;
     let door = world.door().await;
@@ -377,7 +377,7 @@ async fn that_differ_from_the_journal_are_refused_and_leave_it_as_it_is() {
     door.execute_llm_call(&request(1), &model_options(1))
         .await
         .unwrap();
-    let result = door.sleep(SECOND).await; // It is refused at once.
+    let result = door.sleep(SECOND).await; // It is rejected at once.
     assert!(matches!(result, Err(DurableError::NonDeterminism { .. })));
     assert_eq!((rows(), world.room.calls().len()), (3, 3));
 }

@@ -20,7 +20,7 @@ async fn makes_its_directory_and_keeps_it_from_others() {
     }
 }
 
-/// What others than the owner may do with each file of a journal that is open.
+/// Returns what others than the owner may do with each file of a journal that is open.
 #[cfg(unix)]
 fn rights_of_others(home: &std::path::Path) -> Vec<(String, u32)> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -86,7 +86,7 @@ async fn stays_out_of_commits_also_where_it_was_before() {
     drop(Journal::open(&home).await.unwrap());
     assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "*\n");
 
-    // What somebody wrote there stays.
+    // What a person wrote there stays.
     std::fs::write(&ignore, "neuron.db*\n").unwrap();
     drop(Journal::open(&home).await.unwrap());
     assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "neuron.db*\n");

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::room::{Act, call, describe, options};
 
-/// Runs as they stood before version 6.
+/// Runs as they were stored before version 6.
 const VERSION_5: &str = "
     ALTER TABLE runs DROP COLUMN seed;
     ALTER TABLE runs DROP COLUMN directory;
@@ -20,7 +20,7 @@ const VERSION_5: &str = "
     PRAGMA user_version = 5;
 ";
 
-/// Steps and events as they stood in version 4.
+/// Steps and events as they were stored in version 4.
 const VERSION_4: &str = "
     CREATE TABLE events (
         run   INTEGER NOT NULL REFERENCES runs (run),
@@ -59,7 +59,7 @@ const VERSION_4: &str = "
     PRAGMA user_version = 4;
 ";
 
-/// Steps as they stood before version 4.
+/// Steps as they were stored before version 4.
 const VERSION_3: &str = "
     DROP TABLE attempts;
     DROP TABLE steps;
@@ -112,7 +112,7 @@ fn age(world: &World, version: i64) {
     }
 }
 
-/// A world with a run that is over beside its own.
+/// Returns a world with a run that is over beside its own.
 async fn with_one_done() -> (World, Journal) {
     let world = World::new().await;
     let (done, journal) = (run_id("done"), world.journal().await);

@@ -11,7 +11,7 @@ use super::{World, ended, plain_output};
 /// The input of a run, and its state in the middle of a turn, as version 1 wrote them.
 const VERSION_1: &str = include_str!("version_1.json");
 
-/// A run that version 1 left in its second segment.
+/// Returns a world with a run that version 1 left in its second segment.
 async fn left_by_version_1() -> World {
     let world = World::new().await;
     let recorded: Value = serde_json::from_str(VERSION_1).unwrap();

@@ -10,7 +10,7 @@ use crate::{
     room::{eventually, model_options, request},
 };
 
-/// Before a step is tried again.
+/// The delay before a step is retried.
 const PAUSE: Duration = Duration::from_millis(1); // It may take longer.
 
 fn quick() -> ActivityOptions {
