@@ -21,17 +21,17 @@ pub use own::workflow::Workflow;
 pub use own::workflow_error::WorkflowError;
 use parent::{parent_of, tell_parent};
 
-/// Runs one agent to its end, from what the run was started with or from where an earlier history of the run left off,
+/// Runs one agent to its end, from the run's input or from where an earlier history of the run left off,
 /// with the context strategy and the permission policy of its definition.
 ///
-/// A run that failed, was cancelled or met a limit has an output too: its `exit_reason` says so. One that another run has
-/// started tells that how it ended.
+/// A run that failed, was cancelled or met a limit has an output too, with that reason as its `exit_reason`. A run that
+/// another run has started sends its end to that run.
 ///
 /// # Errors
 ///
-/// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
+/// The error that keeps the run from continuing here without ending it: [`DurableError::Suspended`],
 /// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`]; and
-/// [`DurableError::Step`] for the definition of a workflow, which is no agent.
+/// [`DurableError::Step`] for the definition of a workflow, which is not an agent.
 pub async fn agent<D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
@@ -45,12 +45,13 @@ pub async fn agent<D: DurableContext>(
     tell_parent(&door, parent, ended).await
 }
 
-/// Has the run begin, if it has yet to, and returns the loop that [`agent`] runs, for whoever takes it step by step.
+/// Begins the run, if it has yet to begin, and returns the loop that [`agent`] runs, for callers that take it step by
+/// step.
 ///
 /// # Errors
 ///
-/// What keeps the run from [beginning](DurableContext::begin); [`DurableError::Step`] for the definition of a workflow,
-/// which is no agent.
+/// The error that keeps the run from [beginning](DurableContext::begin); [`DurableError::Step`] for the definition of a
+/// workflow, which is not an agent.
 pub async fn agent_loop<D: DurableContext>(
     door: D,
     start: RunStart,
@@ -74,12 +75,12 @@ pub async fn agent_loop<D: DurableContext>(
     Ok(AgentLoop::new(door, strategy, begun))
 }
 
-/// Has the run begin, if it has yet to, and returns where it starts then: never a
+/// Begins the run, if it has yet to begin, and returns where it starts then: never a
 /// [request](RunStart::Request). [`agent`], [`agent_loop`] and [`run`] do this themselves.
 ///
 /// # Errors
 ///
-/// What keeps the run from [beginning](DurableContext::begin).
+/// The error that keeps the run from [beginning](DurableContext::begin).
 pub async fn begin<D: DurableContext>(door: &D, start: RunStart) -> Result<RunStart, DurableError> {
     match start {
         RunStart::Request { request, directory } => {

@@ -1,4 +1,4 @@
-//! How a run tells the one that started it how it ended.
+//! The end of a run, as a signal to the run that started it.
 
 use neuron_types::{
     ActivityOptions, ChildEnd, DurableContext, DurableError, Effect, ExitReason, FailureKind,
@@ -6,7 +6,7 @@ use neuron_types::{
     StepId, ToolEffects, signal, with_causes,
 };
 
-/// The run that started the one which begins here, if one did.
+/// Returns the run that started the one which begins here, if one did.
 pub(crate) fn parent_of(start: &RunStart) -> Option<Box<Parent>> {
     match start {
         RunStart::Request { request, .. } => request.parent.clone(),
@@ -15,11 +15,12 @@ pub(crate) fn parent_of(start: &RunStart) -> Option<Box<Parent>> {
     }
 }
 
-/// Tells the run that started this one what it came to, if it has ended so. A parent that is gone is told nothing.
+/// Sends the result of this run to the run that started it, if this one has ended. Nothing is sent to a parent that is
+/// gone.
 ///
 /// # Errors
 ///
-/// The error that the run ended with or is put away for, or what kept the door from telling.
+/// The error that the run ended with or is put away for, or the error that kept the door from sending.
 pub(crate) async fn tell_parent<D: DurableContext>(
     door: &D,
     parent: Option<Box<Parent>>,
@@ -66,7 +67,7 @@ fn end_of<D: DurableContext>(
     ))
 }
 
-/// It is tried until the parent has it, for a day.
+/// Returns the options of that step: it is retried until the parent has the signal, for a day.
 fn options() -> ActivityOptions {
     ActivityOptions {
         step: StepId::TELL,

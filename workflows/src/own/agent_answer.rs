@@ -1,11 +1,11 @@
-//! What a run that a workflow started came to.
+//! The result of a run that a workflow started.
 
 use neuron_types::{ExitReason, RunError, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::workflow_error::WorkflowError;
 
-/// What a run that a workflow started came to: the answer of its agent, or why there is none.
+/// The result of a run that a workflow started: the answer of its agent, or why there is no answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentAnswer {
     /// The agent's name in the workflow.
@@ -14,16 +14,16 @@ pub struct AgentAnswer {
     pub run: RunId,
     /// Why it ended.
     pub exit_reason: ExitReason,
-    /// What it said last: its answer, if it is [complete](ExitReason::Complete).
+    /// Its last text: its answer, if it is [complete](ExitReason::Complete).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What it failed with.
+    /// The error that it failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
 }
 
 impl AgentAnswer {
-    /// Returns the answer; `None` if the run came to none.
+    /// Returns the answer; `None` if the run has no answer.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         let is_complete = self.exit_reason == ExitReason::Complete;
@@ -49,7 +49,7 @@ impl AgentAnswer {
     ///
     /// # Errors
     ///
-    /// [`WorkflowError::Agent`] if the run came to none.
+    /// [`WorkflowError::Agent`] if the run has no answer.
     pub fn into_text(self) -> Result<String, WorkflowError> {
         match self.exit_reason {
             ExitReason::Complete => Ok(self.output.unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! Carrying out what a turn wants done.
+//! Carrying out the effects of a turn.
 
 use neuron_turn::Effect;
 use neuron_types::{
@@ -10,33 +10,33 @@ use super::{
     agent_answer::AgentAnswer, door::Door, text::to_text, turn::Turn, workflow_error::WorkflowError,
 };
 
-/// The name of the signal that a run is sent for [`Effect::Signal`]. A workflow of one's own waits for it. An agent's run
+/// The name of the signal that is sent to a run for [`Effect::Signal`]. A custom workflow waits for it. An agent's run
 /// takes no signal of this name: what a model writes neither decides nor cancels anything.
 pub const EFFECT_SIGNAL: &str = "signal";
 
 /// The positions of the steps that send signals, counted upwards from here: behind those of all other steps of a workflow.
 const SIGNALS: u32 = StepId::OWN_CALLS + StepId::OWN_CALLS / 2;
 
-/// What came of the effects of a turn. Made by [`Door::carry_out`].
+/// The result of carrying out the effects of a turn. Made by [`Door::carry_out`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CarriedOut {
-    /// What the agents answered to whom something was delegated, in the order of the effects.
+    /// The answers of the agents that got a delegation, in the order of the effects.
     pub answers: Vec<AgentAnswer>,
-    /// What is left to the workflow: memory, handoffs, logs and custom effects, delegations to agents that the workflow does
-    /// not have, and signals to runs that are not there. In the order of the effects.
+    /// The effects that are left to the workflow, in their order: memory, handoffs, logs and custom effects,
+    /// delegations to agents that the workflow does not have, and signals to runs that do not exist.
     pub left: Vec<Effect>,
 }
 
 impl<D: DurableContext> Door<D> {
-    /// Carries the signals and delegations of a turn out, and returns the answers and what is left.
+    /// Carries out the signals and delegations of a turn, and returns the answers and the remaining effects.
     ///
-    /// Signals are sent first, under the name [`EFFECT_SIGNAL`], to the runs whose ids are their targets. Then each delegation
-    /// starts a run of an agent of the workflow, as [`start_agent`](Self::start_agent) does, and all are waited for. A replay
-    /// does nothing twice.
+    /// Signals are sent first, under the name [`EFFECT_SIGNAL`], to the runs whose ids are their targets. Then each
+    /// delegation starts a run of an agent of the workflow, as [`start_agent`](Self::start_agent) does, and all are
+    /// waited for. A replay does nothing twice.
     ///
     /// # Errors
     ///
-    /// Those of [`all`](Self::all), and what keeps the door from sending a signal.
+    /// Those of [`all`](Self::all), and the error of sending a signal.
     pub async fn carry_out(
         &self,
         effects: impl IntoIterator<Item = Effect>,
@@ -60,7 +60,7 @@ impl<D: DurableContext> Door<D> {
         Ok(CarriedOut { answers, left })
     }
 
-    /// Has a run take what a signal carries, and returns whether there is such a run.
+    /// Sends a run the payload of a signal, and returns whether the run exists.
     async fn send(&self, target: &str, payload: &Value) -> Result<bool, WorkflowError> {
         let Ok(run) = RunId::new(target) else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Runs that a workflow starts: they go on beside it, and at the same time.
+//! Runs that a workflow starts: they run beside the workflow, and at the same time.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use neuron_types::{
 
 use super::{agent_answer::AgentAnswer, door::Door, turn::Turn, workflow_error::WorkflowError};
 
-/// How long one attempt to start a run, or to have it take a signal, may take.
+/// The timeout of one attempt to start a run, or to send it a signal.
 const STARTING: Duration = Duration::from_secs(30);
 
-/// Returns the name by which workers know an agent of a workflow where its runs are started by that: `WORKFLOW/AGENT`.
+/// Returns the name by which workers know an agent of a workflow when its runs are started by name: `WORKFLOW/AGENT`.
 #[must_use]
 pub fn child_agent(workflow: &str, agent: &str) -> String {
     format!("{workflow}/{agent}")
@@ -21,7 +21,7 @@ pub fn child_agent(workflow: &str, agent: &str) -> String {
 
 /// A run that a workflow has started. Made by [`Door::start_agent`]; [`Door::join`] waits for its end.
 ///
-/// One that is dropped goes on, and is cancelled when the workflow ends.
+/// If it is dropped, the run continues, and is cancelled when the workflow ends.
 #[derive(Debug)]
 #[must_use = "the run is cancelled when the workflow ends: join it"]
 pub struct ChildRun {
@@ -30,7 +30,7 @@ pub struct ChildRun {
 }
 
 impl ChildRun {
-    /// Returns its id: that of the workflow's run, and which of its children it is.
+    /// Returns its id: that of the workflow's run, with the number of the child.
     #[must_use]
     pub const fn run_id(&self) -> &RunId {
         &self.run
@@ -44,19 +44,19 @@ impl ChildRun {
 }
 
 impl<D: DurableContext> Door<D> {
-    /// Starts a run of one of the workflow's agents, and returns at once. It goes on at the same time as the workflow and
-    /// as others of these, whatever becomes of the workflow's process, and may do what the agent's definition lets it, as the
-    /// workflow's run has recorded that.
+    /// Starts a run of one of the workflow's agents, and returns at once. The run continues at the same time as the
+    /// workflow and as other such runs, whatever happens to the workflow's process. It may do what the agent's
+    /// definition allows, as the workflow's run has recorded that definition.
     ///
-    /// Its id is that of the workflow's run and its number: `nightly.0-1`, `nightly.0-2`. A replay starts none twice. A run
-    /// that cannot be started is an [answer](AgentAnswer) that says so. Runs that are open when the workflow ends, fails
-    /// or is cancelled are cancelled.
+    /// Its id is that of the workflow's run and its number: `nightly.0-1`, `nightly.0-2`. A replay starts no run twice.
+    /// For a run that cannot be started, the [answer](AgentAnswer) has the reason. Runs that are open when the workflow
+    /// ends, fails or is cancelled are cancelled.
     ///
     /// # Errors
     ///
-    /// [`WorkflowError::UnknownAgent`]; [`WorkflowError::NotStarted`] if the run is so far below the first one that it may
-    /// start none ([`max_depth`](AgentSpec::max_depth)), or has as many open as it may ([`max_children`](AgentSpec::max_children));
-    /// [`WorkflowError::HistoryFull`].
+    /// [`WorkflowError::UnknownAgent`]; [`WorkflowError::NotStarted`] if the run is so far below the first one that it
+    /// may not start any ([`max_depth`](AgentSpec::max_depth)), or has as many open as it may
+    /// ([`max_children`](AgentSpec::max_children)); [`WorkflowError::HistoryFull`].
     pub fn start_agent(
         &self,
         agent: &str,
@@ -84,7 +84,7 @@ impl<D: DurableContext> Door<D> {
         let turn = self.turns().status.turn;
         self.record(RunEvent::ChildStarted {
             turn,
-            // No model called for it.
+            // No model requested this call.
             call_id: String::new(),
             run_id: run.clone(),
             agent: request.agent.name().to_owned(),
@@ -100,13 +100,13 @@ impl<D: DurableContext> Door<D> {
         Ok(ChildRun { run, agent })
     }
 
-    /// Waits for the end of a run that the workflow started, and returns what it came to: a run that failed, was cancelled
-    /// or met a limit is an answer that says so.
+    /// Waits for the end of a run that the workflow started, and returns its result. If the run failed, was cancelled
+    /// or met a limit, the answer has that reason.
     ///
     /// # Errors
     ///
-    /// [`WorkflowError::NotItsTurn`] while one of the agents that take turns is answering, or other runs are waited for; or
-    /// what keeps the door from going on: the cancelling of the workflow's run above all.
+    /// [`WorkflowError::NotItsTurn`] while one of the agents that take turns is answering, or other runs are waited
+    /// for; or the error that keeps the door from continuing: the cancelling of the workflow's run above all.
     pub async fn join(&self, child: ChildRun) -> Result<AgentAnswer, WorkflowError> {
         loop {
             if let Some(answer) = self.children().take(&child.run) {
@@ -151,13 +151,13 @@ impl<D: DurableContext> Door<D> {
         Ok(answers)
     }
 
-    /// Whether another run has to end before one more may be started.
+    /// Returns whether another run has to end before one more may be started.
     fn is_full(&self) -> bool {
         let open = self.children().open();
         open > 0 && open >= self.workflow.max_children
     }
 
-    /// Waits until a run is started, or not, or has ended.
+    /// Waits until a run has started, could not be started, or has ended.
     async fn come_upon_child(&self, agent: &str) -> Result<(), WorkflowError> {
         let _turn = Turn::take(self).ok_or_else(|| WorkflowError::NotItsTurn {
             agent: agent.to_owned(),
@@ -195,7 +195,7 @@ impl<D: DurableContext> Door<D> {
             FailureKind::Terminated | FailureKind::Guardrail => {
                 return Err(DurableError::from(failure).into());
             }
-            // If it is the run that is cancelled, this says so.
+            // If the workflow's run itself is cancelled, this returns that error.
             FailureKind::Cancelled => drop(self.engine_door().poll(&[]).await?),
             _ => {}
         }
@@ -206,18 +206,18 @@ impl<D: DurableContext> Door<D> {
         Ok(())
     }
 
-    /// Drops an end that is of no run that is open.
+    /// Drops an end that belongs to no open run.
     fn ignore(&self, signal: Signal) {
         let reason = "it is not of an open run that this one started".to_owned();
         let name = signal.name;
         self.record(RunEvent::SignalIgnored { name, reason });
     }
 
-    /// Has the runs end that this one started and that have not ended: nobody waits for what they come to.
+    /// Ends the runs that this one started and that have not ended: nothing waits for their results.
     ///
     /// # Errors
     ///
-    /// What keeps the door from it.
+    /// The error that keeps the door from doing this.
     pub(crate) async fn cancel_children(&self) -> Result<(), DurableError> {
         let door = self.engine_door();
         let mut owed = self.children().starting();
@@ -229,7 +229,7 @@ impl<D: DurableContext> Door<D> {
             door.start(self.to_another(Effect::Signal(Box::new(cancel)), step))
         });
         let signals = signals.collect();
-        // A run that is gone has ended: what becomes of its signal makes no difference.
+        // A run that is gone has ended: the result of its signal makes no difference.
         self.see_ended(signals).await
     }
 
@@ -252,10 +252,10 @@ impl<D: DurableContext> Door<D> {
             root: root.unwrap_or(&own).clone(),
             key: self.children().key_of(run, || self.uuid()),
             levels: self.workflow.max_depth.saturating_sub(1),
-            // Its worker may have another definition by now.
+            // The child's worker may have another definition by now.
             bounds: member.bounds_of_children(),
             signed: status.signed,
-            // A workflow has no budget of its own, and answers nobody while it does something else.
+            // A workflow has no budget of its own, and answers no request of a child while it does something else.
             lease: None,
             run: own,
         };
@@ -272,7 +272,7 @@ impl<D: DurableContext> Door<D> {
         }
     }
 
-    /// What starts another run or tells it something: what was done once more is done once.
+    /// Returns what starts another run or sends it a signal: if it is repeated, it takes effect once.
     pub(crate) fn to_another(&self, effect: Effect, step: StepId) -> Started {
         let status = self.turns().status.clone();
         let options = ActivityOptions {
@@ -293,7 +293,7 @@ fn not_started(agent: &str, reason: String) -> WorkflowError {
     }
 }
 
-/// How far a run of an agent may go, as the workflow's run has recorded it.
+/// Returns the limits of an agent's run, as the workflow's run has recorded them.
 fn limits_of(member: &AgentSpec) -> LimitOverrides {
     let limits = &member.limits;
     LimitOverrides {

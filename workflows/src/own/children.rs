@@ -1,4 +1,4 @@
-//! What a workflow's run knows of the runs that it has started.
+//! The runs that a workflow's run has started.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ pub(crate) struct Children {
     tree: Tree,
     /// The steps that start runs and have not ended.
     starting: Vec<(Handle, RunId)>,
-    /// What those came to that nobody has asked about yet.
+    /// The results that the workflow has not asked for yet.
     ended: BTreeMap<RunId, AgentAnswer>,
     /// How many signals were sent to other runs.
     signals: u32,
 }
 
 impl Children {
-    /// How many have been started.
+    /// Returns how many have been started.
     pub(crate) const fn started(&self) -> u32 {
         self.tree.started
     }
@@ -35,18 +35,18 @@ impl Children {
         self.signals
     }
 
-    /// How many have not ended.
+    /// Returns how many have not ended.
     pub(crate) fn open(&self) -> u32 {
         u32::try_from(self.tree.children.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the key by which the end of this run is taken. `draw` makes what keys are made of, once.
+    /// Returns the key that authenticates the end of this run. `draw` returns the seed of the keys, once.
     pub(crate) fn key_of(&mut self, run: &RunId, draw: impl FnOnce() -> Uuid) -> Uuid {
         self.tree.secret.get_or_insert_with(draw);
         self.tree.key_of(run)
     }
 
-    /// A run is about to be started.
+    /// Adds a run that is about to be started.
     pub(crate) fn add(&mut self, run: RunId, agent: &str) {
         self.tree.started = self.tree.started.saturating_add(1);
         self.tree.children.push(Child {
@@ -60,42 +60,43 @@ impl Children {
         });
     }
 
-    /// A step starts it.
+    /// Records that a step starts the run.
     pub(crate) fn is_starting(&mut self, handle: Handle, run: RunId) {
         self.starting.push((handle, run));
     }
 
-    /// The steps that start runs and have not ended, in the order in which they were started.
+    /// Returns the steps that start runs and have not ended, in the order in which they were started.
     pub(crate) fn starting(&self) -> Vec<Handle> {
         self.starting.iter().map(|(handle, _)| *handle).collect()
     }
 
-    /// A step that starts a run has ended, or is not waited for any more. Returns the run, if there was such a step.
+    /// Records that a step has ended, or is not waited for any more. Returns the run that the step starts, if it starts
+    /// one.
     pub(crate) fn landed(&mut self, ended: Handle) -> Option<RunId> {
         let mut starting = self.starting.iter();
         let index = starting.position(|(handle, _)| *handle == ended)?;
         Some(self.starting.remove(index).1)
     }
 
-    /// The runs that have not ended.
+    /// Returns the runs that have not ended.
     pub(crate) fn open_runs(&self) -> Vec<RunId> {
         let children = self.tree.children.iter();
         children.map(|child| child.run.clone()).collect()
     }
 
-    /// Whether this one has been started, and not been asked about since it ended.
+    /// Returns whether this run has been started, and its result was not taken since it ended.
     pub(crate) fn knows(&self, run: &RunId) -> bool {
         let mut children = self.tree.children.iter();
         self.ended.contains_key(run) || children.any(|child| child.run == *run)
     }
 
-    /// Takes what this run came to, once it has ended.
+    /// Takes the result of this run, once it has ended.
     pub(crate) fn take(&mut self, run: &RunId) -> Option<AgentAnswer> {
         self.ended.remove(run)
     }
 
-    /// A run says that it has ended. Returns what is to be recorded; `None` if it is none of these that are open, or does
-    /// not know the key.
+    /// Records the end that a run sends. Returns the event to be recorded; `None` if the run is not an open one of
+    /// these, or does not know the key.
     pub(crate) fn end(&mut self, end: ChildEnd) -> Option<RunEvent> {
         let index = self.tree.child_of(&end)?;
         let child = self.tree.children.remove(index);
@@ -117,7 +118,7 @@ impl Children {
         Some(event)
     }
 
-    /// A run could not be started. Returns what is to be recorded, if it was open.
+    /// Records that a run could not be started. Returns the event to be recorded, if the run was open.
     pub(crate) fn not_started(&mut self, run: RunId, failure: &StepFailure) -> Option<RunEvent> {
         let mut children = self.tree.children.iter();
         let index = children.position(|child| child.run == run)?;

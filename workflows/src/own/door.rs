@@ -1,4 +1,4 @@
-//! What a workflow of one's own acts through.
+//! The door of custom workflows.
 
 use std::{
     fmt,
@@ -14,14 +14,14 @@ use uuid::Uuid;
 
 use super::{children::Children, workflow_error::WorkflowError};
 
-/// What a workflow of one's own acts through: the engine's door, and the agents that take turns in its run.
+/// The door through which a custom workflow acts: the engine's door, and the agents that take turns in its run.
 ///
 /// It is a [`DurableContext`], so that a workflow sleeps, waits for signals, takes the time and makes ids as a run does
 /// everywhere: [`sleep`](DurableContext::sleep), [`wait_for_signal`](DurableContext::wait_for_signal),
 /// [`now`](DurableContext::now), [`uuid`](DurableContext::uuid).
 pub struct Door<D> {
     door: D,
-    /// What the run is, with the agents of its team.
+    /// The definition of the run, with the agents of its team.
     pub(crate) workflow: AgentSpec,
     /// The run that started this one, if one did.
     pub(crate) parent: Option<Box<Parent>>,
@@ -29,11 +29,11 @@ pub struct Door<D> {
     children: Mutex<Children>,
 }
 
-/// What the agents of a run have in common.
+/// The state that the agents of a run share.
 pub(crate) struct Turns {
-    /// What the run's events come to.
+    /// The status that the run's events lead to.
     pub(crate) status: RunStatus,
-    /// One of them is answering.
+    /// Whether one of them is answering.
     pub(crate) is_taken: bool,
 }
 
@@ -57,14 +57,14 @@ impl<D: DurableContext> Door<D> {
         }
     }
 
-    /// Emits what happened in the run, its start and its end too.
+    /// Emits an event of the run, including its start and its end.
     pub(crate) fn record(&self, event: RunEvent) {
         let now = self.door.now();
         self.turns().status.apply(&event, now);
         self.door.emit(event);
     }
 
-    /// Takes the end of a run that this one started, and returns whether the signal was one.
+    /// Takes the end of a run that this one started, and returns whether the signal was such an end.
     pub(crate) fn takes_end(&self, signal: &Signal) -> bool {
         if signal.name != signal::CHILD {
             return false;
@@ -99,7 +99,7 @@ impl<D> Door<D> {
         self.workflow.team.iter().flatten()
     }
 
-    /// The agent of this name, and the scope of its steps.
+    /// Returns the agent of this name, and the scope of its steps.
     pub(crate) fn member(&self, agent: &str) -> Result<(u16, &AgentSpec), WorkflowError> {
         let found = (1..).zip(self.team()).find(|(_, spec)| spec.name == agent);
         found.ok_or_else(|| {
@@ -143,7 +143,7 @@ impl<D: DurableContext> DurableContext for Door<D> {
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
         loop {
             match self.door.next(handles, signals).await? {
-                // An agent that waits for runs of its own comes upon those of the workflow.
+                // An agent that waits for runs of its own may receive the ends of the workflow's.
                 Observed::Signal(signal) if self.takes_end(&signal) => {}
                 observed => return Ok(observed),
             }
@@ -159,7 +159,7 @@ impl<D: DurableContext> DurableContext for Door<D> {
         }
     }
 
-    /// Never: what a workflow of one's own has in its variables is not carried over.
+    /// Returns `false`: the variables of a custom workflow are not carried over.
     fn should_continue_as_new(&self) -> bool {
         false
     }
@@ -168,7 +168,7 @@ impl<D: DurableContext> DurableContext for Door<D> {
         Ok(false)
     }
 
-    /// The run begins and ends with the workflow, and not with one of its agents.
+    /// Emits an event. The run begins and ends with the workflow, and not with one of its agents.
     fn emit(&self, event: RunEvent) {
         if !matches!(
             event,

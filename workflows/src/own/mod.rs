@@ -1,4 +1,4 @@
-//! Workflows of one's own.
+//! Custom workflows.
 
 pub(crate) mod agent_answer;
 pub(crate) mod carry_out;

@@ -1,4 +1,4 @@
-//! Running a workflow of one's own from its start to its end.
+//! Running a custom workflow from its start to its end.
 
 use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
 use serde::de::Error as _;
@@ -15,8 +15,8 @@ use super::{
     workflow_error::WorkflowError,
 };
 
-/// Runs a workflow of one's own to its end. A run that failed or was cancelled has an output too: its `exit_reason`
-/// says so. Runs that it started and that are still open when it ends are cancelled, however it ends.
+/// Runs a custom workflow to its end. A run that failed or was cancelled has an output too, with that reason as its
+/// `exit_reason`. Runs that it started and that are still open when it ends are cancelled, however it ends.
 ///
 /// # Errors
 ///
@@ -32,8 +32,8 @@ pub async fn run<W: Workflow, D: DurableContext>(
     tell_parent(&door, parent, ended).await
 }
 
-/// Runs a workflow as [`run`] does, or the agent of a run that one has started: where the runs of a tree are executed by the
-/// same function as its first one.
+/// Runs a workflow as [`run`] does, or the agent of a run that a workflow has started: for programs in which the same
+/// function executes all runs of a tree.
 ///
 /// # Errors
 ///

@@ -14,8 +14,8 @@ use super::{door::Door, text::from_text, turn::Turn, workflow_error::WorkflowErr
 
 /// One of the agents that take turns in a run, and its conversation so far. Made by [`Door::scoped`].
 ///
-/// It has its own instructions, model, tools, rules and limits. Turns are counted through the whole run, and its limit
-/// of turns by its own.
+/// It has its own instructions, model, tools, rules and limits. Turns are counted through the whole run; its limit
+/// of turns only counts its own.
 pub struct ScopedAgent<'a, D> {
     door: &'a Door<D>,
     scope: u16,
@@ -26,7 +26,7 @@ pub struct ScopedAgent<'a, D> {
 }
 
 impl<D: DurableContext> Door<D> {
-    /// Returns the agent of this name, which has been asked nothing yet. Its steps and tickets have a
+    /// Returns the agent of this name, with an empty conversation. Its steps and tickets have a
     /// [scope](neuron_types::StepId::scope) of their own.
     ///
     /// # Errors
@@ -62,13 +62,13 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
         state.map_or(&[], |state| &state.conversation[..])
     }
 
-    /// Gives it something to do, and returns its answer. It remembers what it was asked before.
+    /// Sends it a prompt, and returns its answer. It remembers the prompts and answers before.
     ///
     /// # Errors
     ///
-    /// [`WorkflowError::Agent`] if it comes to no answer, for it met a limit or failed;
-    /// [`WorkflowError::NotItsTurn`], [`WorkflowError::HistoryFull`], or what keeps the door from going on: the
-    /// cancelling of the run above all.
+    /// [`WorkflowError::Agent`] if it has no answer because it met a limit or failed; [`WorkflowError::NotItsTurn`],
+    /// [`WorkflowError::HistoryFull`], or the error that keeps the door from continuing: the cancelling of the run
+    /// above all.
     pub async fn ask(&mut self, prompt: impl Into<String>) -> Result<String, WorkflowError> {
         let prompt = prompt.into();
         if self.door.engine_door().must_continue_as_new() {
@@ -86,7 +86,7 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
         self.turns += state.turn.saturating_sub(turn.before);
         let raised = limit.zip(state.agent.limits.turns);
         if let (Some(own), Some((before, after))) = (&mut self.spec.limits.turns, raised) {
-            // What a person added holds for what it is asked later, too.
+            // What a person added also applies to later prompts.
             *own = own.saturating_add(after.saturating_sub(before));
         }
         self.state = Some(state);
@@ -120,7 +120,7 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
         })
     }
 
-    /// Where its loop starts: its conversation with the prompt, in a run of so many turns.
+    /// Returns where its loop starts: its conversation with the prompt, in a run of so many turns.
     pub(crate) fn start(&mut self, prompt: Message, before: u32) -> RunState {
         let asked = RunEvent::AgentAsked {
             scope: self.scope,
@@ -130,18 +130,18 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
         let mut state = match self.state.take() {
             Some(mut state) => {
                 state.conversation.push(prompt);
-                // Guards look at what the workflow says now, and nothing of the answer before counts.
+                // Guards check what the workflow writes now, and nothing of the answer before counts.
                 state.unguarded = 1;
                 state.mismatches = 0;
                 state.looped = None;
                 state.stage = Stage::TakeInput { closing: false };
                 state.last_text = None;
-                // Those that it left when it ended are charged, and were told to end.
+                // The children that it left when it ended are charged, and were asked to end.
                 state.tree.children.clear();
                 state
             }
             None => {
-                // Its tickets are the run's, and so is what decisions about them are held against.
+                // Its tickets are the run's, and decisions about them are checked against the run's status.
                 let run = self.door.turns().status.clone();
                 let lineage = Lineage {
                     signed: run.signed,
@@ -152,7 +152,7 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
                 input.tags = run.tags();
                 input.parent.clone_from(&self.door.parent);
                 if let Some(parent) = &mut input.parent {
-                    // It is the whole run's, and not each agent's.
+                    // The lease belongs to the whole run, and not to each agent.
                     parent.lease = None;
                 }
                 input.directory = run.directory;

@@ -1,13 +1,13 @@
-//! Inputs and outputs as they stand in prompts and answers.
+//! Inputs and outputs as texts in prompts and answers.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Returns the text that states a value: a text as it is, anything else as JSON.
+/// Returns a value as text: a text as it is, anything else as JSON.
 ///
 /// # Errors
 ///
-/// That of a value that JSON cannot hold.
+/// The error of a value that JSON cannot express.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
     Ok(match serde_json::to_value(value)? {
         Value::String(text) => text,
@@ -19,7 +19,7 @@ pub fn to_text<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::E
 ///
 /// # Errors
 ///
-/// What is wrong with it, as JSON.
+/// The error of reading it as JSON.
 pub fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     let of_text = || serde_json::from_value(Value::String(text.to_owned()));
     if text.trim_start().starts_with(['{', '[']) {

@@ -1,18 +1,19 @@
-//! Whose turn it is in a run in which agents take turns.
+//! The right to wait at the door, in a run in which agents take turns.
 
 use neuron_types::DurableContext;
 
 use super::door::Door;
 
-/// The right to be the one that waits for something of the run, until it is dropped: a door is waited at by one at a time.
+/// The right to be the one that waits for something of the run, until it is dropped: only one at a time waits at a
+/// door.
 pub(crate) struct Turn<'a, D> {
     door: &'a Door<D>,
-    /// The run's turns before.
+    /// The number of the run's turns before.
     pub(crate) before: u32,
 }
 
 impl<'a, D: DurableContext> Turn<'a, D> {
-    /// Takes it; `None` while somebody else has it.
+    /// Takes it; returns `None` while it is taken.
     pub(crate) fn take(door: &'a Door<D>) -> Option<Self> {
         let mut turns = door.turns();
         if std::mem::replace(&mut turns.is_taken, true) {

@@ -8,17 +8,18 @@ use neuron_types::{Conversation, DurableContext, DurableError, ExitReason};
 use super::{door::Door, scoped_agent::ScopedAgent, turn::Turn, workflow_error::WorkflowError};
 
 impl<D: DurableContext> Door<D> {
-    /// Runs a turn of one of the workflow's agents, after this history, and returns what it came to with its effects. Nothing
-    /// is carried out: [`carry_out`](Self::carry_out) does that.
+    /// Runs a turn of one of the workflow's agents, after this history, and returns its result with its effects.
+    /// Nothing is carried out: [`carry_out`](Self::carry_out) does that.
     ///
-    /// The agent asks for effects by the [effect tools](neuron_turn::EffectTool) among its tools. It remembers nothing of
-    /// other turns; no session is read. Each step has one attempt, beside those that are lost with their worker, and
-    /// decisions reach the turn as they reach an agent that is [asked](ScopedAgent::ask).
+    /// The agent requests effects by the [effect tools](neuron_turn::EffectTool) among its tools. It remembers nothing
+    /// of other turns; no session is read. Each step has one attempt, besides attempts that are lost with their worker,
+    /// and decisions reach the turn as they reach an agent that is [asked](ScopedAgent::ask).
     ///
     /// # Errors
     ///
     /// [`WorkflowError::Turn`] if the turn fails; [`WorkflowError::UnknownAgent`], [`WorkflowError::NotItsTurn`],
-    /// [`WorkflowError::HistoryFull`], or what keeps the door from going on: the cancelling of the run above all.
+    /// [`WorkflowError::HistoryFull`], or the error that keeps the door from continuing: the cancelling of the run
+    /// above all.
     pub async fn turn(
         &self,
         agent: &str,

@@ -1,4 +1,4 @@
-//! What a workflow of one's own is.
+//! The trait of custom workflows.
 
 use std::future::Future;
 
@@ -7,9 +7,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{door::Door, workflow_error::WorkflowError};
 
-/// A workflow of one's own: a function over the door, with input and output of its own, in which agents take turns.
+/// A custom workflow: a function over the door, with its own input and output, in which agents take turns.
 ///
-/// It is written as a function, of which `#[neuron::workflow]` makes an implementation. It is replayed: whatever is not
+/// It is written as a function. `#[neuron::workflow]` makes an implementation of it. It is replayed: everything except
 /// its input has to come through the [`Door`].
 pub trait Workflow: Send + Sync + 'static {
     /// The name by which its runs are started.
@@ -18,17 +18,17 @@ pub trait Workflow: Send + Sync + 'static {
     /// Its workflow type on Temporal: `agent:` and the name.
     const TEMPORAL_TYPE: &'static str;
 
-    /// The ids of its [patches](DurableContext::patched): changes in which runs that began before have no part. Default
-    /// is none.
+    /// The ids of its [patches](DurableContext::patched): changes that do not apply to runs that began before. Default
+    /// is no patch.
     const PATCHES: &'static [&'static str] = &[];
 
-    /// What a run is given: a text as it is, anything else as JSON.
+    /// The input of a run: a text as it is, anything else as JSON.
     type Input: Serialize + DeserializeOwned + Send + 'static;
 
-    /// What a run comes to: a text as it is, anything else as JSON.
+    /// The output of a run: a text as it is, anything else as JSON.
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
-    /// Runs it.
+    /// Runs the workflow.
     fn run<D: DurableContext>(
         door: &Door<D>,
         input: Self::Input,

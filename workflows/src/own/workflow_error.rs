@@ -1,4 +1,4 @@
-//! Why a workflow of one's own does not come to its output.
+//! Why a custom workflow has no output.
 
 use std::error::Error;
 
@@ -7,21 +7,21 @@ use neuron_types::{
     DurableError, ExitReason, FailureKind, OverrideRejected, RunError, StepFailure, with_causes,
 };
 
-/// Why a workflow of one's own does not come to its output. Its run ends with it, unless it only cannot go on here.
+/// Why a custom workflow has no output. Its run ends with this error, unless the run only cannot continue here.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
-    /// The door did not do what was asked of it.
+    /// The door returned an error.
     #[error(transparent)]
     Door(#[from] DurableError),
-    /// An agent did not come to an answer.
+    /// An agent has no answer.
     #[error("the agent {agent} came to no answer{}", .error.as_ref().map(|e| format!(": {}", e.message)).unwrap_or_default())]
     Agent {
         /// The agent's name.
         agent: String,
         /// Why it ended.
         exit_reason: ExitReason,
-        /// What it failed with.
+        /// The error that it failed with.
         error: Option<RunError>,
     },
     /// A [turn](crate::Door::turn) of an agent failed.
@@ -33,24 +33,24 @@ pub enum WorkflowError {
         #[source]
         source: TurnError,
     },
-    /// An agent's answer is not what the workflow reads it as.
+    /// An agent's answer does not have the form that the workflow reads.
     #[error("the answer of the agent {agent} cannot be read")]
     Answer {
         /// The agent's name.
         agent: String,
-        /// What is wrong with it.
+        /// The error of reading it.
         #[source]
         source: serde_json::Error,
     },
     /// The workflow has no such agent.
     #[error("the workflow has no agent {agent}: it has {known}")]
     UnknownAgent {
-        /// The name that was asked for.
+        /// The name that was requested.
         agent: String,
-        /// Those that it has.
+        /// The agents that it has.
         known: String,
     },
-    /// Two agents were asked at the same time, or one while runs were waited for. Those of one run take turns.
+    /// Two agents were asked at the same time, or one while runs were waited for. The agents of one run take turns.
     #[error(
         "the agent {agent} was asked while another one was answering: agents of one run take turns"
     )]
@@ -58,7 +58,7 @@ pub enum WorkflowError {
         /// The agent that was asked.
         agent: String,
     },
-    /// A run of an agent is not started: there may be none, or not as many at once.
+    /// A run of an agent is not started: none is allowed, or no more at once.
     #[error("the agent {agent} is not started: {reason}")]
     NotStarted {
         /// The agent's name.
@@ -69,31 +69,31 @@ pub enum WorkflowError {
     /// A team was given no agents.
     #[error("a team without agents comes to nothing: name one at least")]
     NoAgents,
-    /// The history of the run is so near the engine's limits that nothing more may be started in it. A workflow of
-    /// one's own does not continue as new.
+    /// The history of the run is so near the engine's limits that nothing more may be started in it. A custom workflow
+    /// does not continue as new.
     #[error("the history of the run is full: let fewer things happen in one run")]
     HistoryFull,
-    /// The run asks for what its caller may not have.
+    /// The run requests what its caller may not have.
     #[error("the run is not started as it was asked for: {0}")]
     Rejected(OverrideRejected),
-    /// The input is not what the workflow is given.
+    /// The input does not have the form of the workflow's input.
     #[error("the input cannot be read")]
     Input(#[source] serde_json::Error),
     /// The output cannot be written as JSON.
     #[error("the output cannot be written as JSON")]
     Output(#[source] serde_json::Error),
-    /// The workflow says so itself.
+    /// The workflow itself returns an error.
     #[error(transparent)]
     Failed(Box<dyn Error + Send + Sync>),
 }
 
 impl WorkflowError {
-    /// What the workflow itself takes for a failure: any error, or a text.
+    /// Returns a failure of the workflow itself: any error, or a text.
     pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed(error.into())
     }
 
-    /// How the run ends with it; the error if it does not end, but only cannot go on here.
+    /// Returns how the run ends with this error; or the error if the run does not end, but only cannot continue here.
     pub(crate) fn end(self) -> Result<(ExitReason, RunError), DurableError> {
         let (exit_reason, kind) = match &self {
             Self::Door(DurableError::Cancelled { reason }) => {

@@ -1,4 +1,4 @@
-//! A writer, and a critic who has the text mended.
+//! A writer, and a critic who has the text revised.
 
 use neuron_types::DurableContext;
 use schemars::JsonSchema;
@@ -15,30 +15,31 @@ pub struct Remark {
     pub remark: String,
 }
 
-/// What a [`critique`] came to.
+/// The result of a [`critique`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Critiqued {
-    /// The text, as the critic has read it last.
+    /// The text, as the critic last read it.
     pub text: String,
     /// Whether the critic accepted it. If not, the bound of rounds was reached.
     pub accepted: bool,
-    /// How often the critic has read it.
+    /// How often the critic read it.
     pub rounds: u32,
-    /// What the critic said last.
+    /// The critic's last remark.
     pub remark: String,
 }
 
-/// Has an agent of the workflow write a text, and mend it until another one accepts it. The critic reads it `rounds` times
-/// at most: the [result](Critiqued) says whether it was accepted by then. With 0 rounds nobody reads it.
+/// Makes an agent of the workflow write a text, and revise it until another agent accepts it. The critic reads it at
+/// most `rounds` times: the [result](Critiqued) has whether it was accepted by then. With 0 rounds there is no
+/// critique.
 ///
-/// Both take turns in the workflow's run and remember the rounds before. The writer is given the prompt, and then what is to
-/// be mended. The critic is given the prompt with the first text, and then each mended text; it answers with a [`Remark`], so
-/// its [form](neuron_types::ResponseFormat) has to be that of one.
+/// Both take turns in the workflow's run and remember the rounds before. The writer gets the prompt, and then each
+/// remark. The critic gets the prompt with the first text, and then each revised text; it answers with a [`Remark`], so
+/// its [form](neuron_types::ResponseFormat) has to be that of a remark.
 ///
 /// # Errors
 ///
-/// [`WorkflowError::UnknownAgent`]; those of [`ScopedAgent::ask_for`](crate::ScopedAgent::ask_for), of the agent that comes to
-/// no answer: [`WorkflowError::Answer`] if the critic's is no [`Remark`].
+/// [`WorkflowError::UnknownAgent`]; those of [`ScopedAgent::ask_for`](crate::ScopedAgent::ask_for), of the agent that
+/// has no answer: [`WorkflowError::Answer`] if the critic's is not a [`Remark`].
 pub async fn critique<D: DurableContext>(
     door: &Door<D>,
     writer: &str,

@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentAnswer, Door, WorkflowError};
 
-/// What a team that works in [`parallel`] came to.
+/// The result of a team that works in [`parallel`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// The judge's answer.
     pub answer: String,
-    /// What each agent came to, in the order of the agents.
+    /// The result of each agent, in the order of the agents.
     pub said: Vec<AgentAnswer>,
 }
 
-/// Has agents of the workflow work on the same prompt at the same time, and another one make one answer of theirs.
+/// Makes agents of the workflow work on the same prompt at the same time, and another one make one answer of theirs.
 ///
-/// Each agent has a [run of its own](Door::start_agent). An agent that comes to no answer does not end the workflow: the
-/// judge is told why there is none, and so is the [result](Judged). The judge takes its turn in the workflow's run, and is
-/// given the prompt and what each agent came to.
+/// Each agent has a [run of its own](Door::start_agent). An agent that has no answer does not end the workflow: the
+/// judge gets the reason, and so does the [result](Judged). The judge takes its turn in the workflow's run, and gets
+/// the prompt and the result of each agent.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub async fn parallel<D: DurableContext>(
     Ok(Judged { answer, said })
 }
 
-/// What a judge is given.
+/// Returns the prompt of a judge.
 fn to_judge(prompt: &str, said: &[AgentAnswer]) -> String {
     let mut text = format!("The task:\n{prompt}");
     for (number, answer) in (1..).zip(said) {

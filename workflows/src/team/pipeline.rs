@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Door, WorkflowError};
 
-/// What a [`pipeline`] came to.
+/// The result of a [`pipeline`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piped {
     /// The answer of the last agent.
     pub answer: String,
-    /// What each of them answered, in the order in which they were asked.
+    /// The answer of each of them, in the order in which they were asked.
     pub said: Vec<Said>,
 }
 
-/// What one agent answered.
+/// The answer of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The agent's name.
@@ -23,15 +23,15 @@ pub struct Said {
     pub text: String,
 }
 
-/// Has agents of the workflow work one after the other: the first is given the prompt, each other one the answer of the one
-/// before.
+/// Makes agents of the workflow work one after the other: the first gets the prompt, each other one the answer of the
+/// one before.
 ///
-/// They take turns in the workflow's run. One that is named twice does not remember what it was asked the first time.
+/// They take turns in the workflow's run. An agent that is named twice does not remember the first time.
 ///
 /// # Errors
 ///
 /// [`WorkflowError::NoAgents`]; [`WorkflowError::UnknownAgent`] before any of them is asked; those of
-/// [`ScopedAgent::ask`](crate::ScopedAgent::ask), of the first agent that comes to no answer: those behind it are not asked.
+/// [`ScopedAgent::ask`](crate::ScopedAgent::ask), of the first agent that has no answer: those behind it are not asked.
 pub async fn pipeline<D: DurableContext>(
     door: &Door<D>,
     agents: &[&str],
