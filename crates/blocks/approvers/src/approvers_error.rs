@@ -22,7 +22,7 @@ pub enum ApproversError {
         /// The name.
         approver: String,
     },
-    /// A group is called as an approver is, so that nobody knows which of them a rule means.
+    /// A group has the name of an approver, so that a rule with the name could mean either.
     #[error("{name} is the name of an approver and of a group: rename one of them")]
     NameOfGroup {
         /// The name.
@@ -44,7 +44,7 @@ pub enum ApproversError {
         /// Why.
         source: KeyError,
     },
-    /// A key stands twice: under two names, nobody knows whose it is.
+    /// A key is there under two names, so that its owner is not known.
     #[error(
         "approver {approver} has a key that {owner} has too ({fingerprint}): a key has one owner"
     )]

@@ -25,7 +25,7 @@ static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"(?i)(?:\\[nrtbf])?(?P<scheme>{special}|{other})")).ok()
 });
 
-/// The name of a host is none.
+/// The text is not the name of a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{host:?} is no host: write a name such as example.com, or *.example.com for all below it")]
 pub struct InvalidHost {

@@ -15,8 +15,8 @@ pub enum TurnError {
         #[source]
         source: StepFailure,
     },
-    /// The model came to no answer that counts: its output was truncated, a filter refused, or the provider rejects the
-    /// request.
+    /// The model came to no answer that counts: its output was truncated, a filter blocked it, or the provider rejects
+    /// the request.
     #[error("{message}")]
     Model {
         /// Why.
@@ -32,7 +32,7 @@ pub enum TurnError {
         #[source]
         source: StepFailure,
     },
-    /// The turn waits for a person, whom nobody asks.
+    /// The turn waits for a person, and this program asks none.
     #[error("the turn waits for a person about {asked}, and nobody asks one")]
     NobodyToAsk {
         /// What it asks about.
@@ -53,7 +53,7 @@ pub enum TurnError {
         /// The session.
         session: SessionName,
     },
-    /// What the run goes through failed, or the run goes on elsewhere.
+    /// The door failed, or the run continues in another process.
     #[error("the turn does not come to its end here")]
     Door(#[from] DurableError),
 }

@@ -17,10 +17,10 @@ pub enum AgentError {
     /// The connection broke.
     #[error("the connection to ssh-agent broke: {0}")]
     Io(#[from] io::Error),
-    /// It did not answer in time. It may have waited for somebody to confirm or to touch a key.
+    /// The agent did not answer in time. It may have waited for a person to confirm or to touch a key.
     #[error("ssh-agent did not answer in time: was the question confirmed, or the key touched?")]
     Timeout,
-    /// It refused: it is locked, somebody declined, or a key was not touched.
+    /// The agent rejected the request: it is locked, a person declined, or a key was not touched.
     #[error("ssh-agent refused: it is locked, or nobody confirmed the question or touched the key")]
     Refused,
     /// What it sent is no answer.

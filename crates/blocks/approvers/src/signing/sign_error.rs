@@ -77,7 +77,7 @@ pub enum SignError {
         /// The key's fingerprint.
         key: String,
     },
-    /// A hardware key signed without having been touched, which nobody takes.
+    /// A hardware key signed without a touch; no verifier accepts such a signature.
     #[error("the hardware key {key} signed without a touch: make one without no-touch-required")]
     Untouched {
         /// The key's fingerprint.

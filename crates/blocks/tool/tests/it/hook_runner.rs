@@ -6,7 +6,7 @@ use neuron_tool::{
 use neuron_types::{Hook, HookAction, HookError, HookEvent, WasmBoxedFuture};
 use serde_json::json;
 
-/// Says what it is told.
+/// Returns its text.
 #[neuron_tool(read_only)]
 async fn echo(text: String) -> Result<String, ToolError> {
     Ok(text)

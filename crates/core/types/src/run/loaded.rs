@@ -24,7 +24,7 @@ impl LoadedTools {
     /// Loads these tools for this agent, in their order, and returns how many of them were not loaded before. One that the agent
     /// does not have, or that is [always sent](AgentSpec::searched_tools), is not.
     pub fn load<'a>(&mut self, agent: &AgentSpec, tools: impl IntoIterator<Item = &'a str>) -> u32 {
-        // To tell which are searched takes the size of all of them.
+        // Which are searched depends on the size of all of them.
         let searched = LazyCell::new(|| agent.searched_tools());
         let mut count = 0_u32;
         for tool in tools {

@@ -2,7 +2,7 @@ use std::io;
 
 use neuron_types::ToolError;
 
-/// The file system refused something.
+/// An operation of the file system failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {path}: {source}")]
 struct FileError {
