@@ -25,11 +25,11 @@ use super::{
 /// - In no minute do they use more than `tokens_per_minute`, as far as it is known beforehand: a request is taken to use
 ///   what its prompt is estimated at, and counts with what was reported from then on. One that is larger than the whole
 ///   rate starts when nothing else was used for a minute.
-/// Requests that wait start in the order in which they came, interactive ones before batch, which has every tenth turn.
+/// - Requests that wait start in the order in which they came, interactive ones before batch, which has every tenth turn.
 ///   They start one by one, each its share of a minute after the one before.
 /// - When the server says that a limit was met, or when to come back, nothing starts until then, and then one by one for a
 ///   minute.
-/// A request that no longer waits, as its future was dropped, leaves the line.
+/// - A request whose future was dropped waits no longer, and leaves the queue.
 ///
 /// The limiter has tokio's clock, counts in this process alone, and does nothing by itself: no task runs.
 ///

@@ -13,10 +13,11 @@ use crate::sessions::{
 ///
 /// # Contract
 ///
-/// 1. A session that was saved exists after a crash, whole, unless the storage is in memory. 2. [`save`](Self::save)
-/// accepts a session only if its [revision](Session::revision) is the stored one, and 0 only if none is stored. So of
-/// two callers that loaded the same, one saves and the other gets an error. A session that was deleted and created anew
-/// is another one, whatever its revision. 3. Every method rejects an [invalid name](StorageError::InvalidId).
+/// 1. A session that was saved exists after a crash, whole, unless the storage is in memory.
+/// 2. [`save`](Self::save) accepts a session only if its [revision](Session::revision) is the stored one, and 0 only if
+///    none is stored. So of two callers that loaded the same, one saves and the other gets an error. A session that was
+///    deleted and created anew is another one, whatever its revision.
+/// 3. Every method rejects an [invalid name](StorageError::InvalidId).
 pub trait SessionStorage: Send + Sync {
     /// Stores a session, and returns its new revision, which is one more.
     ///
