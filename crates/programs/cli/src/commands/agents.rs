@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use neuron_config::{AgentFile, AgentFileError, OpenOptions, ProcessEnvironment, check_trust};
-use neuron_types::{AgentSpec, AskRule};
+use neuron_types::{AgentSpec, AskRule, Limits};
 use serde::Serialize;
 
-use crate::{CliError, Exit, session::Session, terminal::output::note, terminal::shown};
+use crate::{
+    CliError, Exit, session::Session, terminal::describe, terminal::output::note, terminal::shown,
+};
 
 /// One agent in `--json` output.
 #[derive(Debug, Serialize)]
@@ -22,10 +24,25 @@ struct AgentLine<'a> {
     /// The skills that its model may read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<&'a str>,
-    /// Tools that a person is asked about.
+    /// Calls that need no decision.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    allow: &'a [String],
+    /// Calls that a person is asked about.
     ask: &'a [AskRule],
-    /// Tools that are refused.
+    /// Calls that are rejected.
     deny: &'a [String],
+    /// The guards that look at its runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    guards: Vec<&'a str>,
+    /// The agents that it may start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subagents: Vec<&'a str>,
+    /// The agents that it may hand a run over to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    handoffs: Vec<&'a str>,
+    limits: &'a Limits,
+    /// How often the attempts of a step are made; 0 is no limit.
+    attempts: u32,
     /// Whether it can run.
     ready: bool,
     /// Variables of which one must be set first.
@@ -71,8 +88,14 @@ fn check<'a>(file: &AgentFile, agent: &'a AgentSpec, options: &OpenOptions) -> A
         fallback_models: head.fallback_models.iter().map(String::as_str).collect(),
         tools: tools.chain(servers).collect(),
         skills: agent.skills.iter().map(|it| it.name.as_str()).collect(),
+        allow: &agent.approvals.allow,
         ask: &agent.approvals.approve,
         deny: &agent.approvals.deny,
+        guards: agent.guards.iter().map(|it| it.name.as_str()).collect(),
+        subagents: agent.subagents.iter().map(|it| it.name.as_str()).collect(),
+        handoffs: agent.handoffs.iter().map(|it| it.name.as_str()).collect(),
+        limits: &agent.limits,
+        attempts: agent.retry.maximum_attempts,
         ready: error.is_none(),
         missing,
         problem: error.map(|error| error.to_string()),
@@ -91,18 +114,74 @@ fn text(agent: &AgentLine<'_>) -> String {
     if !agent.skills.is_empty() {
         lines.push(format!("  skills   {}", list(&agent.skills)));
     }
+    if !agent.allow.is_empty() {
+        lines.push(format!("  allow    {}", list(agent.allow)));
+    }
     if !agent.ask.is_empty() {
-        let calls: Vec<&str> = agent.ask.iter().map(|rule| rule.call.as_str()).collect();
+        let calls: Vec<String> = agent.ask.iter().map(rule).collect();
         lines.push(format!("  ask      {}", list(&calls)));
     }
     if !agent.deny.is_empty() {
         lines.push(format!("  deny     {}", list(agent.deny)));
     }
+    let named = [
+        ("guards", &agent.guards),
+        ("starts", &agent.subagents),
+        ("hands to", &agent.handoffs),
+    ];
+    for (key, names) in named {
+        if !names.is_empty() {
+            lines.push(format!("  {key:<8} {}", list(names)));
+        }
+    }
+    lines.push(format!("  limits   {}", limits(agent.limits)));
+    lines.push(format!("  attempts {}", attempts(agent.attempts)));
     lines.push(match &agent.problem {
         None => "  ready".to_owned(),
         Some(problem) => format!("  not ready: {}", shown::line(problem)),
     });
     lines.join("\n")
+}
+
+/// Returns the calls that an entry of `ask` is for, and who decides about them.
+fn rule(rule: &AskRule) -> String {
+    let mut terms = Vec::new();
+    if rule.needed > 1 {
+        terms.push(format!("{} people", rule.needed));
+    }
+    terms.extend(rule.from.as_ref().map(|from| format!("of {from}")));
+    let within = rule.within.map(describe::duration);
+    terms.extend(within.map(|within| format!("within {within}")));
+    terms.extend(rule.then.as_ref().map(|then| format!("then {then}")));
+    match terms.is_empty() {
+        true => rule.call.clone(),
+        false => format!("{} ({})", rule.call, terms.join(" ")),
+    }
+}
+
+fn limits(limits: &Limits) -> String {
+    let counted = [
+        limits.turns.map(|turns| format!("{turns} turns")),
+        limits.tool_calls.map(|calls| format!("{calls} tool calls")),
+        limits.tokens.map(|tokens| format!("{tokens} tokens")),
+        limits.cost_usd.map(|cost_usd| format!("${cost_usd}")),
+        limits
+            .duration
+            .map(|work| format!("{} of work", describe::duration(work))),
+        limits
+            .deadline
+            .map(|time| format!("{} in all", describe::duration(time))),
+    ];
+    let counted: Vec<String> = counted.into_iter().flatten().collect();
+    list(&counted)
+}
+
+fn attempts(attempts: u32) -> String {
+    match attempts {
+        0 => "no limit".to_owned(),
+        1 => "1 per step".to_owned(),
+        many => format!("{many} per step"),
+    }
 }
 
 fn list(names: &[impl AsRef<str>]) -> String {
