@@ -35,21 +35,27 @@ impl Room {
 
 impl AgentSpec {
     /// Returns what a model call has in common with the others of a run that has loaded these tools: the head as it is, unless
-    /// there are [too many](crate::ToolSearch) tools.
+    /// there are [too many](crate::ToolSearch) tools. Those that it does not send are
+    /// [beside them](RequestHead::searched_tools) where the provider [is to search](crate::ToolSearch::provider).
     #[must_use]
     pub fn sent_head(&self, loaded: &[String]) -> Arc<RequestHead> {
         let Some(Split { sent, searched }) = self.split() else {
             return Arc::clone(&self.head);
         };
         let finder = FindTools::definition(&searched, MOST_BYTES.saturating_sub(bytes_of(&sent)));
-        let loaded = loaded.iter().filter_map(|name| {
+        let is_loaded = |tool: &ToolDefinition| loaded.contains(&tool.name);
+        let found = loaded.iter().filter_map(|name| {
             let mut known = searched.iter().copied();
             known.find(|tool| tool.name == *name).cloned()
         });
         // What is loaded comes last, so that what a provider has cached of the tools stays good.
         let tools = sent.iter().copied().cloned().chain([finder]);
-        let tools = tools.chain(loaded).collect();
-        Arc::new(self.head.with_tools(tools))
+        let mut head = self.head.with_tools(tools.chain(found).collect());
+        if self.tool_search.is_some_and(|search| search.provider) {
+            let others = searched.iter().filter(|tool| !is_loaded(tool));
+            head.searched_tools = others.copied().cloned().collect();
+        }
+        Arc::new(head)
     }
 
     /// Returns the tools that are sent only once they are loaded; none if all are sent.

@@ -16,6 +16,11 @@ pub struct ToolSearch {
     /// Which part they may take of the [size](crate::ContextPolicy::threshold) from which the conversation is compacted, in
     /// percent. Default is 10.
     pub at_percent: u8,
+    /// Whether a provider that [searches tools itself](crate::RequestHead::searched_tools) does so in the place of
+    /// [`FIND_TOOLS`](crate::FIND_TOOLS). Default is false. Not every model of such a provider can, and one that cannot
+    /// answers with an error. For the models of other providers nothing changes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub provider: bool,
 }
 
 impl Default for ToolSearch {
@@ -23,6 +28,7 @@ impl Default for ToolSearch {
         Self {
             above: 40,
             at_percent: 10,
+            provider: false,
         }
     }
 }

@@ -5,7 +5,9 @@ use std::{borrow::Cow, iter, ops::Deref, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CacheControl, ContextManagement, Conversation, ToolDefinition, json::shared};
+use crate::{
+    CacheControl, ContextManagement, Conversation, FIND_TOOLS, ToolDefinition, json::shared,
+};
 
 /// One model call, whole: a provider needs nothing else to make it.
 ///
@@ -98,6 +100,12 @@ pub struct RequestHead {
     /// The tools that the model may call, in an order that does not change between calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
+    /// The tools that the model may call once it has found them by its provider's own search. A provider that has no such
+    /// search ignores them. One that has it sends them as its API wants them, and leaves [`FIND_TOOLS`](crate::FIND_TOOLS)
+    /// out: [`listed_tools`](Self::listed_tools) are the others then. [`AgentSpec::sent_head`](crate::AgentSpec::sent_head)
+    /// sets them, where the agent [wants that](crate::ToolSearch::provider).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searched_tools: Vec<ToolDefinition>,
     /// The most tokens that the model may answer with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
@@ -153,6 +161,7 @@ impl RequestHead {
             fallback_models,
             system,
             tools: _,
+            searched_tools: _,
             max_tokens,
             temperature,
             top_p,
@@ -171,6 +180,7 @@ impl RequestHead {
             fallback_models: fallback_models.clone(),
             system: system.clone(),
             tools,
+            searched_tools: Vec::new(),
             max_tokens: *max_tokens,
             temperature: *temperature,
             top_p: *top_p,
@@ -183,6 +193,14 @@ impl RequestHead {
             context_management: context_management.clone(),
             extra: extra.clone(),
         }
+    }
+
+    /// Returns the tools that a provider sends in whole, where it searches [the others](Self::searched_tools) itself: all but the
+    /// one with which a model finds tools, unless there is nothing to search.
+    pub fn listed_tools(&self) -> impl Iterator<Item = &ToolDefinition> {
+        let searches = !self.searched_tools.is_empty();
+        let tools = self.tools.iter();
+        tools.filter(move |tool| !searches || tool.name != FIND_TOOLS)
     }
 
     /// The models in the order in which they are asked, each as `provider/model`; the first as it is where it names no

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_types::{
     ASK_PERSON, AgentSpec, AskPerson, Bounds, ContentItem, FIND_TOOLS, FindTools, LoadedTools,
-    PermissionDecision, PermissionPolicy, SubAgent, ToolCall, ToolChoice, ToolDefinition,
-    ToolEffects, ToolOutput, ToolSearch, json_bytes,
+    PermissionDecision, PermissionPolicy, RequestHead, SubAgent, ToolCall, ToolChoice,
+    ToolDefinition, ToolEffects, ToolOutput, ToolSearch, json_bytes,
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
@@ -173,6 +173,46 @@ fn what_is_loaded_is_sent_last_in_the_order_in_which_it_was() {
 }
 
 #[test]
+fn a_provider_that_searches_is_sent_the_others_too_and_not_the_tool_that_finds_them() {
+    let listed = |head: &RequestHead| {
+        let tools = head.listed_tools().map(|tool| tool.name.clone());
+        tools.collect::<Vec<_>>()
+    };
+    let mut agent = agent(many());
+    let alone = agent.sent_head(&[]);
+    assert!(alone.searched_tools.is_empty());
+    assert_eq!(listed(&alone), [FIND_TOOLS]);
+    agent.tool_search = Some(ToolSearch {
+        provider: true,
+        ..ToolSearch::default()
+    });
+    let head = agent.sent_head(&[]);
+    assert_eq!(head.tools, alone.tools, "others are sent what they were");
+    assert!(listed(&head).is_empty());
+    assert_eq!(head.searched_tools, agent.head.tools);
+    let loaded = ["jira__handle_9".to_owned(), "jira__nothing".to_owned()];
+    let head = agent.sent_head(&loaded);
+    assert_eq!(names(&head.tools), [FIND_TOOLS, "jira__handle_9"]);
+    assert_eq!(listed(&head), ["jira__handle_9"]);
+    let others = names(&head.searched_tools);
+    assert_eq!(others.len(), 399);
+    assert!(!others.contains(&"jira__handle_9"));
+}
+
+#[test]
+fn few_tools_are_sent_whole_to_a_provider_that_searches() {
+    let few = AgentSpec {
+        tool_search: Some(ToolSearch {
+            provider: true,
+            ..ToolSearch::default()
+        }),
+        ..agent(many().into_iter().take(40).collect())
+    };
+    assert!(Arc::ptr_eq(&few.sent_head(&[]), &few.head));
+    assert!(few.head.searched_tools.is_empty());
+}
+
+#[test]
 fn the_tools_that_were_loaded_first_go_where_too_many_are() {
     let agent = agent(many());
     let mut loaded = LoadedTools::default();
@@ -289,10 +329,11 @@ proptest! {
         tools in any_tools(),
         above in 0_u32..100,
         at_percent in 0_u8..=100,
+        provider in any::<bool>(),
         picks in vec(any::<prop::sample::Index>(), 0..10),
     ) {
         let agent = AgentSpec {
-            tool_search: Some(ToolSearch { above, at_percent }),
+            tool_search: Some(ToolSearch { above, at_percent, provider }),
             ..agent(tools)
         };
         let head = agent.sent_head(&[]);
@@ -314,6 +355,13 @@ proptest! {
             let sent = agent.sent_head(loaded.of(&agent.name));
             prop_assert_eq!(sent.tools.iter().filter(|it| *it == tool).count(), 1);
             prop_assert!(sent.tools.starts_with(&head.tools));
+            if provider {
+                let all = sent.tools.iter().chain(&sent.searched_tools);
+                let finder = usize::from(agent.searches_tools());
+                prop_assert_eq!(all.count(), agent.head.tools.len() + finder);
+            } else {
+                prop_assert!(sent.searched_tools.is_empty());
+            }
         }
     }
 

@@ -126,6 +126,7 @@ pub(crate) fn full() -> AgentSpec {
         tool_search: Some(ToolSearch {
             above: 20,
             at_percent: 5,
+            provider: true,
         }),
         subagents: vec![SubAgent {
             name: "explorer".into(),

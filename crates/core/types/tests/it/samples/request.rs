@@ -1,7 +1,7 @@
 use neuron_types::{
     CacheControl, CacheTtl, CompletionRequest, ContextEdit, ContextManagement, Message,
     ReasoningEffort, RequestHead, ResponseFormat, SystemBlock, SystemPrompt, ThinkingConfig,
-    ToolChoice,
+    ToolChoice, ToolDefinition,
 };
 use serde_json::json;
 
@@ -97,6 +97,12 @@ pub(crate) fn full() -> CompletionRequest {
             fallback_models: vec!["anthropic/claude-sonnet-5-5".into()],
             system: Some(SystemPrompt::Text("You are a careful assistant.".into())),
             tools: tool::definitions(),
+            searched_tools: vec![ToolDefinition {
+                name: "github__create_issue".into(),
+                description: "Opens an issue.".into(),
+                input_schema: json!({"type": "object"}),
+                ..ToolDefinition::default()
+            }],
             max_tokens: Some(8192),
             temperature: Some(0.7),
             top_p: Some(0.95),

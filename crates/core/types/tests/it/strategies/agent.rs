@@ -145,7 +145,7 @@ prop_compose! {
         [max_depth, max_children] in any::<[u32; 2]>(),
         (pool, pools) in (option::of(text()), btree_map(text(), allowance(), 0..3)),
         (guards, hooks_calls, skills) in (few(guard_spec()), any::<bool>(), few(skill_spec())),
-        tool_search in option::of((any::<u32>(), any::<u8>()).prop_map(|(above, at_percent)| ToolSearch { above, at_percent })),
+        tool_search in option::of((any::<u32>(), any::<u8>(), any::<bool>()).prop_map(|(above, at_percent, provider)| ToolSearch { above, at_percent, provider })),
         (max_repeats, on_loop) in (any::<Option<u32>>(), one_of(&[OnLoop::Hint, OnLoop::Ask, OnLoop::End])),
     ) -> AgentSpec {
         AgentSpec {

@@ -112,12 +112,12 @@ prop_compose! {
         model in text(),
         fallback_models in few(text()),
         system in option::of(system_prompt()),
-        tools in few(definition()),
+        [tools, searched_tools] in [few(definition()), few(definition())],
         context_management in option::of(context_management()),
         extra in optional_json(),
         sampling in sampling(),
     ) -> RequestHead {
-        RequestHead { provider, model, fallback_models, system, tools, context_management, extra, ..sampling }
+        RequestHead { provider, model, fallback_models, system, tools, searched_tools, context_management, extra, ..sampling }
     }
 }
 
