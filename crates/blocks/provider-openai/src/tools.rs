@@ -8,6 +8,9 @@ use crate::{
     schema::Parameters,
 };
 
+/// The type of the server's own search.
+const SEARCH: &str = "tool_search";
+
 /// The tools of a request, and how the model is to choose among them.
 #[derive(Debug)]
 pub(crate) struct RequestTools<'a> {
@@ -20,6 +23,9 @@ pub(crate) struct RequestTools<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Tool<'a> {
     Function(Placed<Function<'a>>),
+    /// The server's own search.
+    #[serde(rename = "tool_search")]
+    Search,
     /// One of the server's own, in its words.
     #[serde(untagged)]
     Native(&'a Value),
@@ -33,6 +39,8 @@ pub(crate) struct Function<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     strict: Option<bool>,
     parameters: Parameters<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    defer_loading: bool,
     #[serde(flatten)]
     extra: Option<&'a Map<String, Value>>,
 }
@@ -51,7 +59,8 @@ struct Name<'a> {
 }
 
 impl<'a> RequestTools<'a> {
-    /// Returns the tools of the request, then the server's own, which are in `extra`.
+    /// Returns the tools of the request, then the server's own, which are in `extra`. Responses searches tools itself: there
+    /// the searched ones follow the others, and the search is added unless `extra` has it.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         extra: Option<&'a Map<String, Value>>,
@@ -59,10 +68,20 @@ impl<'a> RequestTools<'a> {
     ) -> Result<Self, ProviderError> {
         let native = native_tools(extra)?;
         let mut list = Tools::default();
-        list.take(&request.tools, |tool| {
-            let function = function(tool, form)?;
+        let write = |tool: &'a ToolDefinition, is_searched: bool| {
+            let function = function(tool, form, is_searched)?;
             Ok(function.map(|function| Tool::Function(form.place("function", function))))
-        })?;
+        };
+        match form {
+            Form::Flat if !request.searched_tools.is_empty() => {
+                list.take(request.listed_tools(), |tool| write(tool, false))?;
+                list.take(&request.searched_tools, |tool| write(tool, true))?;
+                if !native.iter().any(is_search) {
+                    list.add(SEARCH, Tool::Search);
+                }
+            }
+            _ => list.take(&request.tools, |tool| write(tool, false))?,
+        }
         list.take_native(native, Tool::Native);
         let has_tools = !list.sent.is_empty();
         Ok(Self {
@@ -85,8 +104,16 @@ impl<'a> RequestTools<'a> {
     }
 }
 
+fn is_search(native: &Value) -> bool {
+    native.get("type").and_then(Value::as_str) == Some(SEARCH)
+}
+
 /// Returns `None` where the schema of the arguments is not one of an object.
-fn function(tool: &ToolDefinition, form: Form) -> Result<Option<Function<'_>>, ProviderError> {
+fn function(
+    tool: &ToolDefinition,
+    form: Form,
+    is_searched: bool,
+) -> Result<Option<Function<'_>>, ProviderError> {
     let Some(parameters) = Parameters::of(tool)? else {
         return Ok(None);
     };
@@ -101,12 +128,15 @@ fn function(tool: &ToolDefinition, form: Form) -> Result<Option<Function<'_>>, P
             &["type", "name", "description", "parameters", "strict"],
         ),
     };
+    let extra = tool_fields(tool, own_fields)?;
+    let is_said = extra.is_some_and(|extra| extra.contains_key("defer_loading"));
     Ok(Some(Function {
         name: &tool.name,
         description: &tool.description,
         strict,
         parameters,
-        extra: tool_fields(tool, own_fields)?,
+        defer_loading: is_searched && !is_said,
+        extra,
     }))
 }
 

@@ -58,7 +58,7 @@ pub(crate) enum Block<'a> {
         cache_control: Option<Marker>,
     },
     #[serde(untagged)]
-    Raw(&'a Value),
+    Raw(Cow<'a, Value>),
 }
 
 impl Block<'_> {

@@ -107,7 +107,7 @@ impl<'a> Body<'a> {
         let extra = extra_fields(request, RESERVED)?;
         let native_tools = native_tools(extra)?;
         let model = settings.capabilities(&request.model);
-        let messages = message::messages(&request.messages);
+        let messages = message::messages(request);
         let max_tokens = max_tokens(request, extra, settings.max_tokens);
         let reasoning = Reasoning::new(request, settings, &model, max_tokens, &messages)?;
         let asked = check::Asked {

@@ -11,6 +11,7 @@ use crate::{
     request::block::Block,
     request::message::WireMessage,
     request::purpose::Purpose,
+    request::search,
     request::thinking::Thinking,
 };
 
@@ -97,7 +98,15 @@ impl Asked<'_> {
         let native = self.native_tools.iter();
         let native = native.filter_map(|tool| tool.get("name")?.as_str());
         let mut names: BTreeSet<_> = native.collect();
-        for tool in &self.request.tools {
+        if search::is_added(self.request, self.native_tools) {
+            names.insert(search::NAME);
+        }
+        for tool in self
+            .request
+            .tools
+            .iter()
+            .chain(&self.request.searched_tools)
+        {
             let name = tool.name.as_str();
             let fits = (1..=LONGEST_NAME).contains(&name.len())
                 && name

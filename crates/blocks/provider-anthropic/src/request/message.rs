@@ -1,11 +1,16 @@
+use std::borrow::Cow;
+
 use neuron_provider_http::{CallIdRule, CallIds};
-use neuron_types::{ContentBlock, Message, Role};
+use neuron_types::{CompletionRequest, ContentBlock, RequestHead, Role};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     container,
-    request::block::{Block, Input, Rest, ResultItem},
+    request::{
+        block::{Block, Input, Rest, ResultItem},
+        search,
+    },
 };
 
 /// A message as it is sent.
@@ -25,9 +30,10 @@ impl WireMessage<'_> {
 /// Returns the conversation with consecutive messages of one role merged, tool results first in theirs, what an
 /// operator says behind what a user says at the same time, and without what the API rejects.
 ///
-/// Thinking is left out after a call whose arguments cannot go back as they came: it is bound to what was
-/// there before it.
-pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
+/// Thinking is left out after a call whose arguments cannot go back as they came, and after a search that found tools which are
+/// gone: it is bound to what was there before it.
+pub(crate) fn messages(request: &CompletionRequest) -> Vec<WireMessage<'_>> {
+    let conversation = &request.messages;
     let mut messages: Vec<WireMessage<'_>> = Vec::with_capacity(conversation.len());
     let mut altered = false;
     let mut ids = CallIds::new(CallIdRule::Plain);
@@ -37,7 +43,7 @@ pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
             Role::Assistant => "assistant",
             Role::System => "system",
         };
-        let content = blocks(&message.content, &mut ids, &mut altered);
+        let content = blocks(&message.content, &request.head, &mut ids, &mut altered);
         if content.is_empty() {
             continue;
         }
@@ -67,6 +73,7 @@ fn append<'a>(messages: &mut Vec<WireMessage<'a>>, role: &'static str, content: 
 
 fn blocks<'a>(
     content: &'a [ContentBlock],
+    head: &RequestHead,
     ids: &mut CallIds<'a>,
     altered: &mut bool,
 ) -> Vec<Block<'a>> {
@@ -79,9 +86,10 @@ fn blocks<'a>(
             ContentBlock::Other(value) if is_rest_of_text(value) => rest = Some(value),
             ContentBlock::Text(text) => blocks.extend(text_block(text, rest_of_text)),
             other => {
-                let block = plain_block(other, ids);
+                let block = plain_block(other, head, ids);
+                let is_other = matches!(block, Some(Block::Raw(Cow::Owned(_))));
                 blocks.extend(block.filter(|block| !(*altered && block.is_thinking())));
-                *altered |= is_altered(other);
+                *altered |= is_other || is_altered(other);
             }
         }
     }
@@ -107,7 +115,11 @@ fn text_block<'a>(text: &'a str, rest: Option<&'a Value>) -> Option<Block<'a>> {
     })
 }
 
-fn plain_block<'a>(block: &'a ContentBlock, ids: &mut CallIds<'a>) -> Option<Block<'a>> {
+fn plain_block<'a>(
+    block: &'a ContentBlock,
+    head: &RequestHead,
+    ids: &mut CallIds<'a>,
+) -> Option<Block<'a>> {
     let block = match block {
         ContentBlock::Text(text) => return text_block(text, None),
         ContentBlock::Thinking {
@@ -152,7 +164,7 @@ fn plain_block<'a>(block: &'a ContentBlock, ids: &mut CallIds<'a>) -> Option<Blo
             content,
             cache_control: None,
         },
-        ContentBlock::Other(value) => Block::Raw(value),
+        ContentBlock::Other(value) => Block::Raw(search::known(value, head)),
         _ => return None,
     };
     Some(block)

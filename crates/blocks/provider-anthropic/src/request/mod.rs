@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod marker;
 pub(crate) mod message;
 pub(crate) mod purpose;
+pub(crate) mod search;
 pub(crate) mod system;
 pub(crate) mod thinking;
 pub(crate) mod tool;

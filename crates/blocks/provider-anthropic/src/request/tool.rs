@@ -1,11 +1,11 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use neuron_provider_http::{Tools, closed_schema, tool_fields};
 use neuron_types::{CompletionRequest, ProviderError, ToolDefinition, object_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::request::marker::Marker;
+use crate::request::{marker::Marker, search};
 
 /// What a definition has fields of its own for.
 const PLACED: &[&str] = &[
@@ -16,11 +16,20 @@ const PLACED: &[&str] = &[
     "cache_control",
 ];
 
+/// The field of a tool that is looked for before it is loaded.
+const DEFERRED: &str = "defer_loading";
+
 /// A tool as it is sent.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Tool<'a> {
     Own(Definition<'a>),
+    /// The API's own search.
+    Search {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        name: &'static str,
+    },
     /// One of the API's own, in its words.
     Native(&'a Value),
 }
@@ -33,6 +42,10 @@ pub(crate) struct Definition<'a> {
     input_schema: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     strict: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    defer_loading: bool,
+    #[serde(skip)]
+    is_deferred: bool,
     #[serde(flatten)]
     extra: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,20 +54,42 @@ pub(crate) struct Definition<'a> {
 
 /// Returns the API's own tools, then those of the request: a marker on the last of these covers them all. What is no
 /// schema of an object is left out.
+///
+/// Where tools are searched, those that were found stay deferred as long as the conversation refers to them: the API puts their
+/// definitions in the place of its reference, and what it has cached of the request stays good.
 pub(crate) fn tools<'a>(
     request: &'a CompletionRequest,
     native: &'a [Value],
 ) -> Result<Tools<'a, Tool<'a>>, ProviderError> {
     let mut tools = Tools::default();
     tools.take_native(native, Tool::Native);
-    tools.take(&request.tools, definition)?;
+    if search::is_added(request, native) {
+        let (kind, name) = (search::KIND, search::NAME);
+        tools.add(name, Tool::Search { kind, name });
+    }
+    let found = match request.searched_tools.is_empty() {
+        true => BTreeSet::new(),
+        false => search::found(request),
+    };
+    tools.take(request.listed_tools(), |tool| {
+        definition(tool, found.contains(tool.name.as_str()))
+    })?;
+    tools.take(&request.searched_tools, |tool| definition(tool, true))?;
     Ok(tools)
 }
 
-fn definition(tool: &ToolDefinition) -> Result<Option<Tool<'_>>, ProviderError> {
+fn definition(tool: &ToolDefinition, is_searched: bool) -> Result<Option<Tool<'_>>, ProviderError> {
     let Some(schema) = object_schema(&tool.input_schema) else {
         return Ok(None);
     };
+    let extra = tool_fields(tool, PLACED)?;
+    let said = extra.and_then(|extra| extra.get(DEFERRED));
+    let is_deferred = match said {
+        None => is_searched,
+        Some(said) => *said == Value::Bool(true),
+    };
+    // The API takes no marker on a tool that is deferred.
+    let cache_control = tool.cache_control.as_ref().filter(|_| !is_deferred);
     Ok(Some(Tool::Own(Definition {
         name: &tool.name,
         description: &tool.description,
@@ -64,8 +99,10 @@ fn definition(tool: &ToolDefinition) -> Result<Option<Tool<'_>>, ProviderError> 
             _ => schema,
         },
         strict: tool.strict,
-        extra: tool_fields(tool, PLACED)?,
-        cache_control: tool.cache_control.as_ref().map(Marker::from),
+        defer_loading: is_deferred && said.is_none(),
+        is_deferred,
+        extra,
+        cache_control: cache_control.map(Marker::from),
     })))
 }
 
@@ -74,6 +111,7 @@ impl Tool<'_> {
     pub(crate) fn marker(&self) -> Option<Marker> {
         match self {
             Self::Own(tool) => tool.cache_control,
+            Self::Search { .. } => None,
             Self::Native(tool) => Marker::of_native(tool),
         }
     }
@@ -84,11 +122,9 @@ impl Tool<'_> {
         let Self::Own(tool) = self else {
             return false;
         };
-        let deferred = tool.extra.and_then(|extra| extra.get("defer_loading"));
-        let markable = deferred != Some(&Value::Bool(true));
-        if markable {
+        if !tool.is_deferred {
             tool.cache_control = Some(marker);
         }
-        markable
+        !tool.is_deferred
     }
 }

@@ -25,6 +25,7 @@ mod requests;
 mod round_trip;
 mod streaming;
 mod thinking;
+mod tool_search;
 mod tools;
 mod wire;
 mod wire_stream;

@@ -37,7 +37,7 @@ impl<'a, T> Tools<'a, T> {
     /// Those of `write`.
     pub fn take(
         &mut self,
-        tools: &'a [ToolDefinition],
+        tools: impl IntoIterator<Item = &'a ToolDefinition>,
         write: impl Fn(&'a ToolDefinition) -> Result<Option<T>, ProviderError>,
     ) -> Result<(), ProviderError> {
         for tool in tools {
@@ -53,6 +53,12 @@ impl<'a, T> Tools<'a, T> {
             }
         }
         Ok(())
+    }
+
+    /// Takes one of the API's own tools that the provider adds itself.
+    pub fn add(&mut self, name: &'a str, tool: T) {
+        self.sent.push(tool);
+        self.names.sent.push(name);
     }
 
     /// Takes the API's own tools. Some of them have no name.

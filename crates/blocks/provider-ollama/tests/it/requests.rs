@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use neuron_provider_ollama::{KeepAlive, Think};
 use neuron_types::{
-    ContentBlock, ContentItem, ContextManagement, DocumentSource, FailureKind, ImageSource,
-    Message, Provider, ReasoningEffort, RequestHead, ResponseFormat, Role, SystemPrompt,
-    ThinkingConfig, ToolChoice,
+    ContentBlock, ContentItem, ContextManagement, DocumentSource, FIND_TOOLS, FailureKind,
+    ImageSource, Message, Provider, ReasoningEffort, RequestHead, ResponseFormat, Role,
+    SystemPrompt, ThinkingConfig, ToolChoice, ToolDefinition,
 };
 use serde_json::{Value, json};
 
@@ -53,6 +53,23 @@ async fn nothing_is_said_that_nobody_asked_for() {
             "messages": [{"role": "user", "content": "hello"}],
         })
     );
+}
+
+#[tokio::test]
+async fn tools_that_a_provider_is_to_search_are_not_sent() {
+    let finder = ToolDefinition {
+        name: FIND_TOOLS.into(),
+        ..weather()
+    };
+    let listed = hello().with_head(|head| head.tools = vec![finder, weather()]);
+    let searched = ToolDefinition {
+        name: "rare".into(),
+        ..weather()
+    };
+    let request = listed
+        .clone()
+        .with_head(|head| head.searched_tools = vec![searched]);
+    assert_eq!(sent(&request).await, sent(&listed).await);
 }
 
 #[tokio::test]

@@ -27,4 +27,5 @@ mod responses_answers;
 mod responses_requests;
 mod round_trip;
 mod streams;
+mod tool_search;
 mod tools;
