@@ -129,6 +129,32 @@ fn a_tool_that_is_called_by_its_name_is_made_and_loaded() {
 }
 
 #[test]
+fn a_tool_that_a_provider_has_searched_is_loaded_when_it_is_called_and_another_provider_is_sent_it()
+{
+    let mut agent = many();
+    agent.on_failure = OnHalt::Ask;
+    agent.tool_search = Some(ToolSearch {
+        provider: true,
+        ..ToolSearch::default()
+    });
+    agent.head_mut().fallback_models = vec!["other/n".into()];
+    let mut machine = begun(agent);
+    assert_eq!(sent(&mut machine), [FIND_TOOLS]);
+    let searched = request(&machine).head.searched_tools.clone();
+    assert_eq!(searched.len(), 400);
+    turn(&mut machine, "github__tool_9", ToolOutput::text("done"));
+    let mut machine = reread(&machine);
+    assert_eq!(sent(&mut machine), [FIND_TOOLS, "github__tool_9"]);
+    let head = request(&machine).head;
+    assert_eq!(head.searched_tools.len(), 399);
+    let is_called = |tool: &ToolDefinition| tool.name == "github__tool_9";
+    assert!(!head.searched_tools.iter().any(is_called));
+    change_model(&mut machine);
+    assert_eq!(sent(&mut machine), [FIND_TOOLS, "github__tool_9"]);
+    assert_eq!(request(&machine).head.model, "n");
+}
+
+#[test]
 fn a_tool_that_there_is_not_is_answered_with_those_that_are_sent_and_a_hint() {
     let mut machine = begun(many());
     to_model_call(&mut machine);
@@ -174,6 +200,23 @@ fn nothing_is_loaded_by_another_tool_or_an_error_nor_what_the_run_does_not_have(
     assert_eq!(sent(&mut machine), [FIND_TOOLS, "jira__tool_9"]);
 }
 
+/// The model fails, and a person chooses the other one.
+fn change_model(machine: &mut AgentMachine) {
+    to_model_call(machine);
+    let failure = neuron_types::StepFailure::new(neuron_types::FailureKind::Unavailable, "no key");
+    model_ended(machine, Err(failure), 4);
+    let ticket = tickets(machine).remove(0);
+    let other = ticket
+        .choices
+        .iter()
+        .find(|choice| choice.contains("other/n"));
+    let decision = Decision {
+        choice: Some(other.unwrap().clone()),
+        ..Decision::of(&ticket, Verdict::Choose)
+    };
+    decide(machine, decision, 5);
+}
+
 #[test]
 fn what_was_loaded_stays_with_another_model() {
     let mut agent = AgentSpec {
@@ -183,19 +226,7 @@ fn what_was_loaded_stays_with_another_model() {
     agent.head_mut().fallback_models = vec!["other/n".into()];
     let mut machine = begun(agent);
     find(&mut machine, &["jira__tool_7"]);
-    to_model_call(&mut machine);
-    let failure = neuron_types::StepFailure::new(neuron_types::FailureKind::Unavailable, "no key");
-    model_ended(&mut machine, Err(failure), 4);
-    let ticket = tickets(&machine).remove(0);
-    let other = ticket
-        .choices
-        .iter()
-        .find(|choice| choice.contains("other/n"));
-    let decision = Decision {
-        choice: Some(other.unwrap().clone()),
-        ..Decision::of(&ticket, Verdict::Choose)
-    };
-    decide(&mut machine, decision, 5);
+    change_model(&mut machine);
     assert_eq!(sent(&mut machine), [FIND_TOOLS, "jira__tool_7"]);
     assert_eq!(request(&machine).head.model, "n");
 }
