@@ -355,6 +355,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
 
     /// Sets from where on the model is not sent all tools, and finds them with the tool `find_tools`. Default is above 40 tools,
     /// or a tenth of the size from which the conversation is compacted; with `None` it is sent all.
+    /// With [`provider`](ToolSearch::provider) a provider that can searches them itself.
     pub fn tool_search(mut self, search: impl Into<Option<ToolSearch>>) -> Self {
         self.spec.tool_search = search.into();
         self

@@ -73,6 +73,7 @@ fn many_tools_are_searched_unless_that_is_turned_off_and_its_name_is_taken() {
     assert_eq!(agent.unwrap().spec().tool_search, None);
     let search = ToolSearch {
         above: 7,
+        provider: true,
         ..ToolSearch::default()
     };
     let agent = Agent::builder("a").model(model()).tool_search(search);

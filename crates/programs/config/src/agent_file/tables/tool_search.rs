@@ -15,10 +15,11 @@ pub(crate) fn read(agent: &Table<'_>) -> Option<ToolSearch> {
     let Some(table) = agent.table(KEY) else {
         return Some(default);
     };
-    table.expect_keys(&["above", "at"]);
+    table.expect_keys(&["above", "at", "provider"]);
     Some(ToolSearch {
         above: table.count_or_none("above").unwrap_or(default.above),
         at_percent: read_part(&table).unwrap_or(default.at_percent),
+        provider: table.boolean("provider").unwrap_or(default.provider),
     })
 }
 
