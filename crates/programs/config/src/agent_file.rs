@@ -1,4 +1,4 @@
-//! Agent files: `neuron.toml`, parsed and checked, and what there is without one.
+//! Agent files: `neuron.toml`, parsed and checked, and the defaults without one.
 //!
 //! ```
 //! use neuron_config::{AgentFile, OpenOptions};
@@ -69,14 +69,14 @@ pub const AGENT_FILE: &str = "neuron.toml";
 ///
 /// What the keys mean is said in one place: the page *The agent file* of the book, `docs/src/agent-file.md`.
 ///
-/// Two are equal if they define the same, however they say it.
+/// Two values are equal if they define the same, however their files write it.
 #[derive(Debug, Clone)]
 pub struct AgentFile {
     definitions: Definitions,
-    /// None where there is no file.
+    /// `None` without a file.
     path: Option<PathBuf>,
     sources: Sources,
-    /// Nobody named it.
+    /// Whether the file was found, and not named by the caller.
     is_found: bool,
 }
 
@@ -87,15 +87,15 @@ impl PartialEq for AgentFile {
 }
 
 impl AgentFile {
-    /// Reads and checks the file that is meant: the one that is named; else [`AGENT_FILE`] in the working directory, if
-    /// it exists; else what there is without a file, see [`AgentFile::builtin`]. An empty name is none.
+    /// Reads and checks the agent file: the one that is named; otherwise [`AGENT_FILE`] in the working directory, if it
+    /// exists; otherwise the defaults without a file, see [`AgentFile::builtin`]. An empty name counts as no name.
     ///
-    /// A file that nobody named [was found](AgentFile::is_found), and is to be used only if somebody
+    /// A file without a name from the caller [was found](AgentFile::is_found), and is only to be used if a person
     /// [trusts](crate::check_trust) it.
     ///
     /// # Errors
     ///
-    /// [`AgentFileError::NoFile`] where one is named that does not exist, and those of [`AgentFile::load`].
+    /// [`AgentFileError::NoFile`] if the named file does not exist, and the errors of [`AgentFile::load`].
     pub fn find(
         named: Option<&Path>,
         environment: &dyn Environment,
@@ -148,7 +148,7 @@ impl AgentFile {
         })
     }
 
-    /// Returns what there is without a file: an agent `default` with the tools that change nothing and the first
+    /// Returns the defaults without a file: an agent `default` with the tools that change nothing and the first
     /// provider whose key is set, OpenAI before Anthropic; with no key the demo provider.
     #[must_use]
     pub fn builtin(environment: &dyn Environment) -> Self {
@@ -160,27 +160,27 @@ impl AgentFile {
         }
     }
 
-    /// Whether nobody named the file: it was found in the working directory.
+    /// Returns whether the file was found in the working directory, and not named by the caller.
     #[must_use]
     pub const fn is_found(&self) -> bool {
         self.is_found
     }
 
-    /// Returns where the file is; `None` where there is none.
+    /// Returns the path of the file; `None` without a file.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Returns the SHA-256 of the file and of all that is part of it, as `sha256:…`: what it includes, and the texts that
-    /// stand in files of their own. Empty where there is no file.
+    /// Returns the SHA-256 of the file and of everything that is part of it, as `sha256:…`: the files that it includes,
+    /// and the texts that stand in separate files. Empty without a file.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.sources.digest
     }
 
-    /// Returns where a worker keeps the sessions of runs that name one: an SQLite database; `None` where it keeps none. What
-    /// the file says starts from its folder.
+    /// Returns where a worker keeps the sessions of runs that name one: an SQLite database; `None` if it keeps none. A
+    /// relative path of the file starts from the file's folder.
     #[must_use]
     pub fn sessions(&self) -> Option<PathBuf> {
         let to = self.definitions.sessions.as_deref()?;
@@ -188,19 +188,19 @@ impl AgentFile {
         Some(file.with_file_name("").join(to))
     }
 
-    /// Returns what its agents do that nobody is asked about: see [`Wants`].
+    /// Returns what the agents of the file do without asking a person: see [`Wants`].
     #[must_use]
     pub fn wants(&self) -> Wants {
         wanted::of(&self.definitions, &self.sources)
     }
 
     /// Opens agents of the file: starts the MCP servers that they use, which may work in the directory and ask models
-    /// and people where the file allows it, and gives the agents their tools.
+    /// and people if the file allows it, and gives the agents their tools.
     ///
     /// # Errors
     ///
-    /// [`AgentFileError::UnknownAgent`], [`AgentFileError::Mcp`] and [`AgentFileError::McpVariable`]. No server runs
-    /// then.
+    /// [`AgentFileError::UnknownAgent`], [`AgentFileError::Mcp`] and [`AgentFileError::McpVariable`]. After an error no
+    /// server runs.
     pub async fn open(self, options: OpenOptions) -> Result<OpenAgents, AgentFileError> {
         let options = options.of_file(&self.sources.files);
         OpenAgents::open(self.definitions, options).await
@@ -216,17 +216,17 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// [`AgentFileError::UnknownAgent`], which names the agents that there are.
+    /// [`AgentFileError::UnknownAgent`], which lists the names of the existing agents.
     pub fn definition(&self, name: &str) -> Result<&AgentSpec, AgentFileError> {
         Ok(&self.definitions.agent(name)?.spec)
     }
 
-    /// Finds out whether runs of an agent have what they need here: keys, scripts, providers, the programs of MCP servers and
-    /// the variables that they get. No MCP server is started and nothing is sent.
+    /// Checks whether runs of an agent have what they need here: keys, scripts, providers, the programs of MCP servers
+    /// and the variables of those programs. No MCP server is started and nothing is sent.
     ///
     /// # Errors
     ///
-    /// What [`OpenAgents::executor`] would fail with, [`AgentFileError::McpProgram`], [`AgentFileError::McpVariable`] and
+    /// The errors of [`OpenAgents::executor`], [`AgentFileError::McpProgram`], [`AgentFileError::McpVariable`] and
     /// [`AgentFileError::UnknownAgent`].
     pub fn check(&self, agent: &str, options: &OpenOptions) -> Result<(), AgentFileError> {
         let definition = self.definition(agent)?;
@@ -234,8 +234,9 @@ impl AgentFile {
         mcp::check(&self.definitions, agent, options)
     }
 
-    /// Prepares a look at the server of a provider, which finds out how it differs from what its API says and which settings
-    /// it needs. Asked is this model, or the first of the provider that an agent of the file has. Nothing is sent yet.
+    /// Prepares a check of a provider's server: how the server differs from what its API says, and which settings it
+    /// needs. The check asks this model, or the first model of the provider that an agent of the file has. Nothing is
+    /// sent yet.
     ///
     /// # Errors
     ///
@@ -249,21 +250,22 @@ impl AgentFile {
         ProviderCheckup::new(&self.definitions, provider, model, options)
     }
 
-    /// Whether an agent that the file may not define could be run with what is in the file: its models' providers and its
-    /// tools. Keys, scripts and servers are not looked at. A workflow of agents that take turns cannot.
+    /// Returns whether an agent, which the file need not define, could be run with what is in the file: its models'
+    /// providers and its tools. Keys, scripts and servers are not checked. A workflow of agents that take turns cannot
+    /// be run.
     #[must_use]
     pub fn has_parts_of(&self, agent: &AgentSpec) -> bool {
         connect::has_parts_of(&self.definitions, agent)
     }
 
-    /// Whether the demo model answers for this agent.
+    /// Returns whether the demo model answers for this agent.
     #[must_use]
     pub fn is_demo(&self, agent: &AgentSpec) -> bool {
         self.definitions.is_demo(agent)
     }
 
-    /// Returns those who may sign decisions, from `[approvers.NAME]`; none where decisions are taken unsigned. They are part
-    /// of no agent's definition: those of today decide about older runs too.
+    /// Returns the approvers who may sign decisions, from `[approvers.NAME]`; empty if decisions are accepted unsigned.
+    /// Approvers are part of no agent's definition: today's approvers decide about older runs too.
     #[must_use]
     pub const fn approvers(&self) -> &Approvers {
         &self.definitions.approvers
@@ -281,8 +283,8 @@ impl AgentFile {
         self.definitions.mcp.keys().map(String::as_str)
     }
 
-    /// Returns what it takes to start one MCP server, by its name in the file: where it is, and what it is answered
-    /// when it asks.
+    /// Returns what it takes to start one MCP server, by its name in the file: where the server is, and what its
+    /// requests are answered.
     ///
     /// # Errors
     ///
@@ -297,7 +299,7 @@ impl AgentFile {
     }
 }
 
-/// Whether something is there. What cannot be looked at is: opening it says what is wrong.
+/// Returns whether the path exists. An inaccessible path counts as existing: opening it reports the error.
 fn exists(path: &Path) -> bool {
     path.try_exists().unwrap_or(true)
 }

@@ -1,8 +1,8 @@
 //! A small deterministic model that needs no network.
 //!
-//! It looks for a few verbs in the newest prompt (list, show, read, search, run, write), plans the tool calls
-//! that they ask for, and answers with what came of them. It uses the tools that a request offers and no
-//! others, and it says what it could not do. There is no language model behind it.
+//! The model looks for a few verbs in the newest prompt (list, show, read, search, run, write), plans the tool calls
+//! that they ask for, and answers with the results. It uses only the tools that a request offers, and it reports what
+//! it could not do. There is no language model behind it.
 
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, Message, Provider, ProviderError,

@@ -1,4 +1,4 @@
-//! What the fuzz target checks of agent files, beside that reading them does not panic.
+//! The checks of the fuzz target for agent files, besides that reading them does not panic.
 
 use neuron_types::{AgentSpec, is_control};
 use toml::{
@@ -13,12 +13,12 @@ const LONGEST: usize = 64 * 1024;
 
 /// Checks the text of an agent file that names no other file.
 ///
-/// Its agents are written as JSON that is read as the same agents, under the same fingerprint, and reading the file again
-/// finds the same. What is wrong is said in lines that a terminal only shows.
+/// Its agents are written as JSON that is read as the same agents, under the same fingerprint, and reading the file
+/// again gives the same. Problems are reported in lines without control characters for a terminal.
 ///
 /// # Panics
 ///
-/// It does not.
+/// Never panics.
 pub fn check_agent_file(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -63,7 +63,7 @@ fn check_error(error: &AgentFileError) {
     }
 }
 
-/// Whether something in it may name a file that is read.
+/// Returns whether a value may name a file that is read.
 fn names_file(key: &str, value: &Spanned<DeValue<'_>>) -> bool {
     if matches!(key, "include" | "file") {
         return true;

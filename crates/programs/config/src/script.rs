@@ -37,11 +37,11 @@
 //!
 //! # Which turn it is
 //!
-//! The model keeps no position, so a run may stop and go on in another process. The ids that it makes up say
-//! where it is: `call-3-1` is the first call of turn 3. Going back from the end of the conversation, the
-//! newest such id and the answers after it give the turn; without one all answers count. Failures are
-//! counted in the process: the n-th attempt at a turn gets the n-th entry of `fail`, and every attempt after
-//! the last entry the answer. Runs that share the model share that count.
+//! The model keeps no position, so a run may stop and continue in another process. The ids that the model makes up give
+//! the position: `call-3-1` is the first call of turn 3. Going back from the end of the conversation, the newest such
+//! id and the answers after it give the turn; without one all answers count. Failures are counted in the process: the
+//! n-th attempt at a turn gets the n-th entry of `fail`, and every attempt after the last entry gets the answer. Runs
+//! that share the model share that count.
 
 use std::{
     collections::HashMap,
@@ -58,7 +58,7 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A model that replays turns. The [module](self) says how they are written.
+/// A model that replays turns. The [module](self) describes their format.
 #[derive(Debug)]
 pub struct ScriptModel {
     turns: Vec<ScriptTurn>,
@@ -70,7 +70,7 @@ impl ScriptModel {
     ///
     /// # Errors
     ///
-    /// [`ScriptError`] where the file cannot be read or is no script.
+    /// [`ScriptError`] if the file cannot be read or is not a script.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = std::fs::read_to_string(path).map_err(|source| ScriptError::Read {
             path: path.to_owned(),
@@ -86,7 +86,7 @@ impl ScriptModel {
     ///
     /// # Errors
     ///
-    /// What is wrong with the JSON, with line and column.
+    /// The error in the JSON, with line and column.
     pub fn parse(json: &str) -> Result<Self, serde_json::Error> {
         let script: Script = serde_json::from_str(json)?;
         Ok(Self {
@@ -95,7 +95,7 @@ impl ScriptModel {
         })
     }
 
-    /// The failure that this attempt at the turn is due, if any is left.
+    /// Returns the failure that is next for this attempt at the turn, if any is left.
     fn next_failure(&self, index: usize, turn: &ScriptTurn) -> Option<ProviderError> {
         if turn.fail.is_empty() {
             return None;
@@ -139,13 +139,13 @@ impl Provider for ScriptModel {
     }
 }
 
-/// Which turn a script is at in this conversation, counted from 1.
+/// Returns the turn at which a script is in this conversation, counted from 1.
 #[must_use]
 pub fn next_turn(messages: &[Message]) -> usize {
     answers_so_far(messages) + 1
 }
 
-/// How many answers the script has given in this conversation.
+/// Returns how many answers the script has given in this conversation.
 fn answers_so_far(messages: &[Message]) -> usize {
     let mut after = 0;
     for message in messages.iter().rev() {
@@ -159,7 +159,7 @@ fn answers_so_far(messages: &[Message]) -> usize {
     after
 }
 
-/// The turn that the ids of an answer tell, if the script made one of them up.
+/// Returns the turn that the ids of an answer contain, if the script made one of them up.
 fn scripted_turn(message: &Message) -> Option<usize> {
     message.content.iter().find_map(|block| match block {
         ContentBlock::ToolUse { id, .. } => {
@@ -308,7 +308,7 @@ pub enum ScriptError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is no script.
+    /// The file is not a script.
     #[error("the script {} is not valid: {source}", .path.display())]
     Parse {
         /// The file.

@@ -1,4 +1,4 @@
-//! What a person trusts that nobody named: agent files.
+//! The trust of a person in agent files that were found and not named.
 
 mod store;
 
@@ -9,13 +9,13 @@ pub use store::{TrustStore, trust_store_path};
 /// The variable whose value `1` trusts every agent file and every home that is found.
 pub const TRUST_VARIABLE: &str = "NEURON_TRUST";
 
-/// Whether an environment says so.
+/// Returns whether an environment sets that variable to `1`.
 #[must_use]
 pub fn trusts_all(environment: &dyn Environment) -> bool {
     environment.variable(TRUST_VARIABLE).as_deref() == Some("1")
 }
 
-/// Checks that a file may do what it [wants](AgentFile::wants): somebody named it, or it wants nothing, or a person
+/// Checks that a file may do what it [wants](AgentFile::wants): the caller named it, or it wants nothing, or a person
 /// trusts it as it is, or the variable `NEURON_TRUST` is `1`.
 ///
 /// # Errors

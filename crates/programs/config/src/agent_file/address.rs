@@ -1,22 +1,22 @@
-//! Where an address leads: to this machine or another, and whether a secret may go there.
+//! Classification of addresses: of this machine or another, and whether a secret may be sent there.
 
 use std::net::IpAddr;
 
 use url::Url;
 
-/// What is said of an address on another machine that begins with `http://` and that a secret is sent to.
+/// The problem with an address that begins with `http://`, is on another machine and is sent a secret.
 pub(crate) const UNENCRYPTED: &str = "would have what is secret sent to another machine unencrypted: write https://, \
                                       or insecure = true beside it if nobody can read it on the way";
 
-/// Returns the host to which everybody on the way could read a key: another machine, without encryption. The address is
-/// read as the clients read it.
+/// Returns the host to which a key would be sent readable for anyone on the way: another machine, without encryption.
+/// The address is parsed as the clients parse it.
 pub(crate) fn unencrypted_host(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let host = url.host_str()?;
     (url.scheme() == "http" && !is_here(host)).then(|| host.to_owned())
 }
 
-/// Whether an address is one of this machine. What cannot be read is not, wherever it leads.
+/// Returns whether an address is one of this machine. An address that cannot be parsed is not, wherever it leads.
 pub(crate) fn is_of_this_machine(address: &str) -> bool {
     let url = Url::parse(address.trim());
     url.is_ok_and(|url| url.host_str().is_some_and(is_here))

@@ -1,4 +1,4 @@
-//! A look at the server of a provider: how it differs from what its API says, and which settings it needs.
+//! A check of a provider's server: how it differs from what its API says, and which settings it needs.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::agent_file::{
     text::table::dotted,
 };
 
-/// A provider of an agent file whose server is to be looked at. Nothing is sent before [`ProviderCheckup::examine`].
+/// A provider of an agent file whose server is to be checked. Nothing is sent before [`ProviderCheckup::examine`].
 #[derive(Debug)]
 pub struct ProviderCheckup {
     provider: String,
@@ -45,7 +45,7 @@ enum Change {
 }
 
 impl Change {
-    /// As it stands in the provider's table.
+    /// Returns the setting as a line of the provider's table.
     fn line(&self) -> String {
         match self {
             Self::BaseUrl(url) => format!("base_url = {}", toml::Value::from(url.as_str())),
@@ -94,7 +94,7 @@ impl ProviderCheckup {
         &self.model
     }
 
-    /// Returns where the server is, without what may be secret of its address: scheme, host and port. `None` where it is the
+    /// Returns the server's address without what may be secret in it: scheme, host and port. `None` if it is the
     /// vendor's own.
     #[must_use]
     pub fn server(&self) -> Option<String> {
@@ -102,19 +102,19 @@ impl ProviderCheckup {
         Some(url.origin().ascii_serialization())
     }
 
-    /// Returns the provider's table as it is headed in an agent file: `[providers.NAME]`.
+    /// Returns the heading of the provider's table in an agent file: `[providers.NAME]`.
     #[must_use]
     pub fn table(&self) -> String {
         format!("[{}]", dotted(&["providers", &self.provider]))
     }
 
-    /// Asks the server, with at most [`MAX_REQUESTS`](neuron_provider_http::MAX_REQUESTS) requests of which each may take
-    /// `timeout`. `found` is told each finding as soon as it is there.
+    /// Asks the server, with at most [`MAX_REQUESTS`](neuron_provider_http::MAX_REQUESTS) requests. Each may take
+    /// `timeout`. `found` is called with each finding as soon as it is there.
     ///
     /// # Errors
     ///
-    /// [`AgentFileError::MissingKey`], [`AgentFileError::Unencrypted`] and [`AgentFileError::Client`]. A server that does not
-    /// answer is a finding.
+    /// [`AgentFileError::MissingKey`], [`AgentFileError::Unencrypted`] and [`AgentFileError::Client`]. A server that
+    /// does not answer is a finding and not an error.
     pub async fn examine(
         &self,
         timeout: Duration,
@@ -144,7 +144,7 @@ impl ProviderCheckup {
         checkup.examine(client, found).await
     }
 
-    /// The settings with some of the trials.
+    /// Returns the settings with some of the trials.
     fn with(&self, adopted: &[usize]) -> (ProviderSettings, Option<String>) {
         let mut settings = self.settings.clone();
         let mut base_url = self.base_url.clone();
@@ -160,7 +160,7 @@ impl ProviderCheckup {
     }
 }
 
-/// What may help a server of this kind, in the order in which it is tried.
+/// Returns the settings that may help with a server of this kind, in the order in which they are tried.
 fn trials(settings: &ProviderSettings, base_url: Option<&str>) -> Vec<Trial> {
     let address = base_url.and_then(|url| other_address(settings.kind, url));
     let address = address.map(Change::BaseUrl);
@@ -174,7 +174,7 @@ fn trials(settings: &ProviderSettings, base_url: Option<&str>) -> Vec<Trial> {
     if let Some(address) = &address {
         no_path(vec![address.clone()]);
     }
-    // Few servers beside the vendor's have the newer API.
+    // Few servers other than the vendor's have the newer API.
     if settings.kind == Kind::OpenAiResponses && base_url.is_some() {
         let chat = Change::Kind(Kind::OpenAiChat);
         no_path(vec![chat.clone()]);
@@ -191,10 +191,10 @@ fn trials(settings: &ProviderSettings, base_url: Option<&str>) -> Vec<Trial> {
     trials
 }
 
-/// The address with the version of the API behind it, or without, as servers of this kind usually have it.
+/// Returns the address with the version of the API appended, or removed, as servers of this kind usually have it.
 fn other_address(kind: Kind, base_url: &str) -> Option<String> {
     let url = base_url.trim().trim_end_matches('/');
-    // A whole address of requests, as examples of servers have it.
+    // A whole address of requests, as it stands in examples of servers.
     let paths = [
         "/chat/completions",
         "/responses",
@@ -204,7 +204,7 @@ fn other_address(kind: Kind, base_url: &str) -> Option<String> {
     if let Some(short) = paths.iter().find_map(|path| url.strip_suffix(path)) {
         return Some(short.to_owned());
     }
-    // Of an address with more than a path nobody knows where its paths end.
+    // If an address has more than a path, it is unknown where its paths end.
     if url.contains(['?', '#', '@']) {
         return None;
     }
@@ -217,13 +217,13 @@ fn other_address(kind: Kind, base_url: &str) -> Option<String> {
     }
 }
 
-/// A model's name without its provider's.
+/// Returns a model's name without its provider's.
 fn own_name<'a>(provider: &str, name: &'a str) -> &'a str {
     let named = models::split(name).filter(|model| model.provider == provider);
     named.map_or(name, |model| model.name)
 }
 
-/// A model of this provider that an agent has, its first before those that it falls back to.
+/// Returns a model of this provider that an agent has: the agent's first model before its fallbacks.
 fn model_of<'a>(
     agents: impl Iterator<Item = &'a AgentSpec> + Clone,
     provider: &str,

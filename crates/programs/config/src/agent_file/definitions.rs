@@ -1,4 +1,4 @@
-//! What an agent file defines.
+//! The contents of an agent file.
 
 use std::{
     collections::BTreeMap,
@@ -32,7 +32,7 @@ use crate::agent_file::{
     text::{problem::Problems, table::Table},
 };
 
-/// The name of the agent that is meant where none is named.
+/// The name of the agent that is used if no name is given.
 pub const DEFAULT_AGENT: &str = "default";
 
 const OPENAI_MODEL: &str = "gpt-6.1-terra";
@@ -50,12 +50,13 @@ pub(crate) struct Definitions {
     pub(crate) approvers: Approvers,
     pub(crate) guards: BTreeMap<String, GuardSettings>,
     pub(crate) hooks: BTreeMap<String, HookSettings>,
-    /// Where a worker keeps sessions, as the file says it.
+    /// Where a worker keeps sessions, as it stands in the file.
     pub(crate) sessions: Option<PathBuf>,
 }
 
 impl Definitions {
-    /// The agents that runs of these agents may come to be handed over to, and these, as far as the file has them.
+    /// Returns these agents, and the agents that their runs may be handed over to in the end, as far as the file has
+    /// them.
     pub(crate) fn reached_from<'a>(
         &'a self,
         agents: impl IntoIterator<Item = &'a str>,
@@ -73,7 +74,7 @@ impl Definitions {
         reached
     }
 
-    /// Reads the text of the file at `path`, and the files that it includes. Says what was read, too.
+    /// Reads the text of the file at `path`, and the files that it includes. Also returns what was read.
     pub(crate) fn parse(text: &str, path: &Path) -> Result<(Self, Sources), AgentFileError> {
         let mut problems = Problems::default();
         let file = Part::parse(text, path, &mut problems);
@@ -141,7 +142,7 @@ impl Definitions {
         }
     }
 
-    /// What there is without a file.
+    /// Returns the defaults without a file.
     pub(crate) fn builtin(environment: &dyn Environment) -> Self {
         let providers = providers::defaults();
         let has_key = |name: &str| {
@@ -192,7 +193,7 @@ impl Definitions {
         }
     }
 
-    /// An agent of this name.
+    /// Returns the agent of this name.
     pub(crate) fn agent(&self, name: &str) -> Result<&Agent, AgentFileError> {
         self.agents
             .get(name)
@@ -202,7 +203,7 @@ impl Definitions {
             })
     }
 
-    /// Whether the demo model answers for this agent.
+    /// Returns whether the demo model answers for this agent.
     pub(crate) fn is_demo(&self, agent: &AgentSpec) -> bool {
         let provider = agent.head.provider.as_deref().unwrap_or_default();
         self.providers

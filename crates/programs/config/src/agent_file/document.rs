@@ -1,5 +1,5 @@
-//! One document of all that an agent file says: the files that it includes, what its agents have from `[defaults]`,
-//! and the long form of what was written short.
+//! One document of everything in an agent file: the files that it includes, what its agents have from `[defaults]`, and
+//! the long form of what was written in short form.
 
 use std::{ops::Range, path::Path};
 
@@ -19,7 +19,7 @@ use crate::agent_file::{
 pub(crate) mod include;
 pub(crate) mod short;
 
-/// The version that agent files have.
+/// The version of agent files.
 const VERSION: u64 = 1;
 
 pub(crate) const INCLUDE: &str = "include";
@@ -44,7 +44,7 @@ pub(crate) struct Part<'t> {
 }
 
 impl<'t> Part<'t> {
-    /// Parses the text of a file. None if it is no TOML or of another version: the rest would be guesswork.
+    /// Parses the text of a file. Returns `None` if it is not TOML or has another version: the rest would be guesswork.
     pub(crate) fn parse(text: &'t str, path: &Path, problems: &mut Problems<'t>) -> Option<Self> {
         let offset = problems.add_source(path, text);
         let (document, errors) = DeTable::parse_recoverable(text);
@@ -68,7 +68,7 @@ impl<'t> Part<'t> {
     }
 }
 
-/// Puts the files together. The agents have what `[defaults]` says and they do not.
+/// Puts the files together. Each agent gets those settings of `[defaults]` that it does not have.
 pub(crate) fn assemble<'t>(
     file: Part<'t>,
     included: Vec<Part<'t>>,
@@ -98,7 +98,7 @@ pub(crate) fn assemble<'t>(
     document
 }
 
-/// The tables of the agents, those that are tables.
+/// Returns the entries of `[agents]` that are tables.
 fn agents<'d, 't>(
     document: &'d mut DeTable<'t>,
 ) -> impl Iterator<Item = (&'d str, &'d mut DeTable<'t>)> {
@@ -124,7 +124,7 @@ fn add<'t>(document: &mut DeTable<'t>, part: Part<'t>, problems: &Problems<'_>) 
         &[INCLUDE, DEFAULTS, SESSIONS].map(|key| (key, ELSEWHERE)),
     );
     for section in NAMED {
-        // Notes what is no table.
+        // Notes a problem if it is not a table.
         file.table(section);
     }
     for (section, value) in part.tables {
@@ -155,7 +155,7 @@ fn add<'t>(document: &mut DeTable<'t>, part: Part<'t>, problems: &Problems<'_>) 
     }
 }
 
-/// Adds what a table does not say and the defaults do, in tables key by key.
+/// Adds the defaults that a table does not set, in tables key by key.
 fn inherit<'t>(table: &mut DeTable<'t>, defaults: &DeTable<'t>) {
     for (key, default) in defaults {
         match (
@@ -171,7 +171,7 @@ fn inherit<'t>(table: &mut DeTable<'t>, defaults: &DeTable<'t>) {
     }
 }
 
-/// The same table so much further on.
+/// Returns the same table with its offsets moved by this much.
 fn shifted<'t>(table: DeTable<'t>, by: usize) -> DeTable<'t> {
     let entries = table.into_iter().map(|(key, value)| {
         let span = moved(key.span(), by);

@@ -1,8 +1,8 @@
-//! Where keys and addresses come from.
+//! The source of keys and addresses: environment variables.
 
-/// Looks up environment variables. Every `Fn(&str) -> Option<String>` does.
+/// Looks up environment variables. Every `Fn(&str) -> Option<String>` is an environment.
 pub trait Environment {
-    /// The value of a variable; `None` where it is not set or not text.
+    /// Returns the value of a variable; `None` if it is not set or not text.
     fn variable(&self, name: &str) -> Option<String>;
 }
 
@@ -22,7 +22,7 @@ impl Environment for ProcessEnvironment {
     }
 }
 
-/// A variable that is set to something.
+/// Returns the value of a variable that is set and not empty.
 pub(crate) fn set(environment: &dyn Environment, name: &str) -> Option<String> {
     environment
         .variable(name)

@@ -1,4 +1,4 @@
-//! What can be wrong with an agent file and its use.
+//! The errors of an agent file and of its use.
 
 use std::{error::Error, fmt, path::PathBuf};
 
@@ -13,8 +13,8 @@ use crate::{
     script::ScriptError,
 };
 
-/// An agent file, or something that an agent of it needs, cannot be used. Its text is for people: what is
-/// wrong, then what to do. It never holds a key.
+/// An agent file, or something that an agent of it needs, cannot be used. The text is for people: what is wrong, then
+/// what to do. It never contains a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentFileError {
@@ -60,7 +60,7 @@ pub enum AgentFileError {
         /// The agents that there are.
         known: Vec<String>,
     },
-    /// The agent names a provider that is not there.
+    /// The agent names a provider that does not exist.
     #[error(
         "the agent {agent} cannot be used here: {}",
         unknown("provider", name, known)
@@ -73,7 +73,7 @@ pub enum AgentFileError {
         /// The providers that there are.
         known: Vec<String>,
     },
-    /// The agent has a tool that is not there.
+    /// The agent has a tool that does not exist.
     #[error(
         "the agent {agent} cannot be used here: {}",
         unknown("tool", name, known)
@@ -124,7 +124,7 @@ pub enum AgentFileError {
         /// The machine.
         host: String,
     },
-    /// The agent has a cost limit, and what one of its models costs is not known here.
+    /// The agent has a cost limit, and the price of one of its models is not known here.
     #[error(
         "the agent {agent} cannot be used here: its limit cost_usd cannot be kept, because the price of {model} is not known{why}: add [prices.\"{model}\"] to the agent file"
     )]
@@ -133,7 +133,7 @@ pub enum AgentFileError {
         agent: String,
         /// The model, as `provider/model`.
         model: String,
-        /// What makes it unknown, to be read behind the rest; empty if the model has no price anywhere.
+        /// Why the price is unknown, to be read after the rest; empty if the model has no price anywhere.
         why: String,
     },
     /// The agent's commands cannot be confined here.
@@ -147,7 +147,7 @@ pub enum AgentFileError {
     /// An MCP server cannot be used.
     #[error(transparent)]
     Mcp(#[from] McpError),
-    /// An agent uses an MCP server, and this build cannot speak with one.
+    /// An agent uses an MCP server, and this build has no support for them.
     #[error("the MCP server {server} cannot be started: this build is without MCP")]
     McpNotBuilt {
         /// The server.
@@ -189,7 +189,7 @@ pub enum AgentFileError {
         /// The server.
         server: String,
     },
-    /// An MCP server does not offer a tool any more that a run was started with.
+    /// An MCP server no longer offers a tool that a run was started with.
     #[error(
         "the agent {agent} was started with the tool {tool}, which the MCP server {server} does not offer any more: bring the tool back, or start a new run"
     )]

@@ -32,25 +32,27 @@ pub(crate) use no_servers::Servers;
 #[cfg(feature = "mcp")]
 pub(crate) use servers::Servers;
 
-/// The agents of a file with the MCP servers that they use, which were started for them. Cheap to clone; clones share
-/// the servers.
+/// The open agents of a file with the MCP servers that they use, which were started for them. Cheap to clone; clones
+/// share the servers.
 ///
-/// The tools of an agent do not change as long as this lives, whatever the servers do: a run carries those that its
-/// agent had at its start. [`OpenAgents::stop`] ends the servers; dropping the last clone does so in the background.
+/// The tools of an agent do not change during the lifetime of this value, whatever the servers do: a run carries the
+/// tools that its agent had at the run's start. [`OpenAgents::stop`] ends the servers; dropping the last clone ends
+/// them in the background.
 #[derive(Clone)]
 pub struct OpenAgents {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// With the tools of the servers.
+    /// The definitions with the tools of the servers.
     definitions: Definitions,
     servers: Servers,
     options: OpenOptions,
 }
 
 impl OpenAgents {
-    /// Boxed, so that it is compiled here once, and not in every program that opens an agent file.
+    /// Opens the agents. The future is boxed, so that it is compiled here once, and not in every program that opens an
+    /// agent file.
     pub(crate) fn open(
         mut definitions: Definitions,
         options: OpenOptions,
@@ -91,14 +93,14 @@ impl OpenAgents {
         }
     }
 
-    /// Makes the executor of an agent. The definition may be one that an earlier version of the file held, as a run
-    /// keeps its definition. Where all agents of the file are open, the executor has every provider of the file that can
-    /// be used here: a run of the agent may have begun with another model. It has those of the agents
-    /// [beside](Executor::beside) it that its runs may be handed over to.
+    /// Builds the executor of an agent. The definition may be from an earlier version of the file, as a run keeps its
+    /// definition. If all agents of the file are open, the executor has every provider of the file that can be used
+    /// here: a run of the agent may have begun with another model. The executor also has the executors
+    /// [beside](Executor::beside) it of the agents that its runs may be handed over to.
     ///
     /// # Errors
     ///
-    /// A provider or tool of the definition is not there any more, its key is not set, its script cannot be read, or
+    /// A provider or tool of the definition does not exist any more, its key is not set, its script cannot be read, or
     /// an MCP server of one of its tools was not started.
     pub fn executor(&self, agent: &AgentSpec) -> Result<Executor, AgentFileError> {
         let Inner {
@@ -124,8 +126,8 @@ impl OpenAgents {
         })
     }
 
-    /// Returns what the commands of each agent that has `bash` may reach here: `workspace (bubblewrap)`, `off`. In the
-    /// order of their names.
+    /// Returns what the commands of each agent with `bash` may reach here, `workspace (bubblewrap)` or `off`, in the
+    /// order of the agents' names.
     pub fn sandboxes(&self) -> impl Iterator<Item = (&str, String)> {
         let agents = self.inner.definitions.agents.iter();
         let open = agents.filter(|(_, agent)| self.missing(agent).is_none());
@@ -137,20 +139,20 @@ impl OpenAgents {
             })
     }
 
-    /// Whether the demo model answers for this agent.
+    /// Returns whether the demo model answers for this agent.
     #[must_use]
     pub fn is_demo(&self, agent: &AgentSpec) -> bool {
         self.inner.definitions.is_demo(agent)
     }
 
-    /// Returns those who may sign decisions: see [`AgentFile::approvers`](crate::AgentFile::approvers).
+    /// Returns the approvers who may sign decisions: see [`AgentFile::approvers`](crate::AgentFile::approvers).
     #[must_use]
     pub fn approvers(&self) -> &Approvers {
         &self.inner.definitions.approvers
     }
 
-    /// Returns the agents, sorted by name, that signatures do not bind, where the file has approvers: what they start runs
-    /// unconfined as the user of this process, and could use a key or an `ssh-agent` of that user.
+    /// Returns the agents, sorted by name, that signatures do not bind although the file has approvers: the programs
+    /// that they start run unconfined as the user of this process, and could use a key or an `ssh-agent` of that user.
     pub fn unbound_agents(&self) -> impl Iterator<Item = &str> {
         let has_approvers = !self.approvers().is_empty();
         let Definitions { agents, mcp, .. } = &self.inner.definitions;
@@ -165,13 +167,15 @@ impl OpenAgents {
             .map(|(name, _)| name.as_str())
     }
 
-    /// Stops the MCP servers. Those that were started here have ended when this returns, and calls of their tools fail.
+    /// Stops the MCP servers. Servers that were started here have ended when this returns, and calls of their tools
+    /// fail.
     pub async fn stop(&self) {
         self.inner.servers.stop().await;
     }
 
-    /// Returns the agents that are to be open and are not, sorted by name, each with why: an MCP server that it needs did
-    /// not start. There are none but with [`OpenOptions::skipping_closed`](crate::OpenOptions::skipping_closed).
+    /// Returns the agents that were to be opened and are not open, sorted by name, each with the reason: an MCP server
+    /// that the agent needs did not start. Always empty without
+    /// [`OpenOptions::skipping_closed`](crate::OpenOptions::skipping_closed).
     pub fn closed(&self) -> impl Iterator<Item = (&str, String)> {
         let agents = self.inner.definitions.agents.iter();
         agents.filter_map(|(name, agent)| {
@@ -180,7 +184,7 @@ impl OpenAgents {
         })
     }
 
-    /// A server of the agent that does not run.
+    /// Returns a server of the agent that is not running.
     fn missing<'a>(&self, agent: &'a Agent) -> Option<&'a String> {
         let Inner {
             definitions,

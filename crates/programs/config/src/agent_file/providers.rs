@@ -1,4 +1,4 @@
-//! The `[providers.NAME]` tables, and the providers that are there without any.
+//! The `[providers.NAME]` tables, and the providers that exist without a table.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) mod anthropic;
 pub(crate) mod ollama;
 pub(crate) mod openai;
 
-/// How a provider is spoken to.
+/// The API that a provider has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     OpenAiResponses,
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// As it stands in the file.
+    /// Returns the kind as it stands in the file.
     pub(crate) fn name(self) -> &'static str {
         let mut kinds = KINDS.iter();
         kinds
@@ -45,7 +45,7 @@ pub(crate) struct Key<'a> {
     pub(crate) value: String,
 }
 
-/// The variable whose value is sent as a bearer token, where Anthropic's key has a header of its own.
+/// The variable whose value is sent as a bearer token, whereas Anthropic's key has a header of its own.
 pub(crate) const BEARER_VARIABLE: &str = "ANTHROPIC_AUTH_TOKEN";
 
 const KINDS: [(&str, Kind); 6] = [
@@ -71,24 +71,24 @@ const RATE_KEYS: [&str; 2] = ["requests_per_minute", "tokens_per_minute"];
 pub(crate) struct ProviderSettings {
     pub(crate) kind: Kind,
     pub(crate) base_url: Option<String>,
-    /// The variables that may hold the key; the first that is set is taken. Empty where no key is sent.
+    /// The variables that may hold the key; the first that is set is used. Empty if no key is sent.
     pub(crate) key_variables: Vec<String>,
-    /// The file names the variable.
+    /// Whether the file names the variable.
     pub(crate) key_is_named: bool,
     /// The variable with the key of each tenant that has one of its own.
     pub(crate) tenant_keys: BTreeMap<String, String>,
     /// How many requests may start in a minute, and how many tokens they may use, for each key.
     pub(crate) rates: Rates,
-    /// Keys may be sent unencrypted.
+    /// Whether keys may be sent unencrypted.
     pub(crate) insecure: bool,
-    /// Requests say in their headers which run they are of, and whose.
+    /// Whether the headers of requests name the run that they belong to, and its user.
     pub(crate) tag_headers: bool,
-    /// A key is sent if there is one, and none is needed.
+    /// Whether no key is needed. One that is set is sent.
     pub(crate) key_optional: bool,
     pub(crate) anthropic: AnthropicSettings,
     pub(crate) ollama: OllamaSettings,
     pub(crate) openai: OpenAiSettings,
-    /// The script, where that is the kind.
+    /// The path of the script, for that kind.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -117,7 +117,7 @@ impl ProviderSettings {
         }
     }
 
-    /// The provider's key, if one of its variables is set.
+    /// Returns the provider's key, if one of its variables is set.
     pub(crate) fn key(&self, environment: &dyn Environment) -> Option<Key<'_>> {
         self.key_variables.iter().find_map(|variable| {
             let value = set(environment, variable)?;
@@ -125,14 +125,14 @@ impl ProviderSettings {
         })
     }
 
-    /// Whether nothing can be asked without the shared key: where the file names its variable, or no tenant has a key
-    /// of its own.
+    /// Returns whether nothing can be asked without the shared key: the file names the key's variable, or no tenant has
+    /// a key of its own.
     pub(crate) fn needs_key(&self) -> bool {
         let is_named = self.key_is_named || self.tenant_keys.is_empty();
         is_named && !self.key_variables.is_empty() && !self.key_optional
     }
 
-    /// The price list that holds for the API at this address, `None` being the vendor's own.
+    /// Returns the price list of the API at this address. `None` is the vendor's own address.
     pub(crate) fn price_list(&self, base_url: Option<&str>) -> Option<PriceList> {
         let (list, home) = match self.kind {
             Kind::OpenAiResponses | Kind::OpenAiChat => (PriceList::OpenAi, "api.openai.com"),
@@ -147,7 +147,7 @@ impl ProviderSettings {
         is_home.then_some(list)
     }
 
-    /// Where the environment may name the address, unless the file does.
+    /// Returns the variable in which the environment may name the address, unless the file does.
     pub(crate) const fn base_url_variable(&self) -> Option<&'static str> {
         match self.kind {
             Kind::OpenAiResponses | Kind::OpenAiChat => Some("OPENAI_BASE_URL"),
@@ -158,7 +158,7 @@ impl ProviderSettings {
     }
 }
 
-/// The providers that need no table.
+/// Returns the providers that need no table.
 pub(crate) fn defaults() -> BTreeMap<String, ProviderSettings> {
     [
         ("openai", Kind::OpenAiResponses),
@@ -184,7 +184,7 @@ pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, ProviderSettings> {
         if let Some(settings) = read_one(&table, default) {
             providers.insert(name.to_owned(), settings);
         } else {
-            // Known, so that an agent that names it is not a second problem.
+            // The provider is kept as known, so that an agent that names it is not a second problem.
             providers
                 .entry(name.to_owned())
                 .or_insert_with(|| ProviderSettings::of_kind(Kind::Demo));
@@ -232,7 +232,7 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         settings.key_optional = false;
         settings.key_is_named = true;
     } else if default.is_none() && settings.base_url.is_some() {
-        // A key for the vendor is not for whoever else answers at this address.
+        // A key for the vendor is not for another server at this address.
         settings.key_variables.clear();
     }
     if let Some(keys) = table.table("tenant_keys") {
@@ -268,7 +268,7 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
     Some(settings)
 }
 
-/// Notes an address that keys are not to be sent to. What the environment says is looked at where it is used.
+/// Notes an address that keys must not be sent to. The variables of the environment are checked where they are used.
 fn check_encryption(table: &Table<'_>, settings: &ProviderSettings) {
     let sends_keys = settings.key_is_named || !settings.tenant_keys.is_empty();
     let host = settings.base_url.as_deref().and_then(unencrypted_host);

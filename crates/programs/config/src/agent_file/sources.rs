@@ -1,4 +1,4 @@
-//! What an agent file consists of: the text of the file itself, and those of all that is part of it.
+//! The sources of an agent file: the text of the file itself, and the texts of everything that is part of it.
 
 use std::{
     collections::BTreeMap,
@@ -9,23 +9,24 @@ use std::{
 use neuron_types::hex;
 use sha2::{Digest as _, Sha256};
 
-/// What the digest begins with, so that it is no other digest of the same texts.
+/// The prefix of the digest, so that it differs from other digests of the same texts.
 const DIGESTS: &[u8] = b"neuron agent file 1\0";
 
-/// What an agent file consists of.
+/// The sources of an agent file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sources {
     /// The SHA-256 of all texts.
     pub(crate) digest: String,
     /// The files outside the file's folder whose text is given to models, wherever links lead.
     pub(crate) outside: Vec<PathBuf>,
-    /// The file and all that is part of it, with the folders of which it includes what is there.
+    /// The file and everything that is part of it, with the folders whose contents it includes.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// `texts` are the file's own and those of the files that it includes, which are at `included`; what is put into
-    /// `folders` would be included, too; `files` is what stands in files of its own.
+    /// Returns the sources. `texts` are the file's own text and those of the files that it includes, which are at
+    /// `included`. Files that are put into `folders` would be included, too. `files` are the texts that stand in
+    /// separate files.
     pub(crate) fn of<'t>(
         path: &Path,
         texts: impl Iterator<Item = &'t str>,
@@ -38,7 +39,7 @@ impl Sources {
         for text in texts {
             hash.update(Sha256::digest(text));
         }
-        // What they are called stands in the texts. From where they are read depends on who reads.
+        // The names of the files stand in the texts. The paths from which they are read depend on the process.
         let mut digests: Vec<_> = files.values().map(Sha256::digest).collect();
         digests.sort();
         for digest in digests {
@@ -51,7 +52,7 @@ impl Sources {
         });
         let mut all = vec![absolute(path)];
         all.extend(included.map(absolute));
-        // Not one that the file is in: that is where agents work.
+        // Folders that contain the file do not count: agents work there.
         let beside = folders.filter(|it| !folder.starts_with(real(it)));
         all.extend(beside.map(absolute));
         all.extend(files.keys().map(|file| absolute(file)));

@@ -1,4 +1,4 @@
-//! The tables of an agent file, and what each of them means.
+//! The tables of an agent file, and the meaning of each.
 
 pub(crate) mod activity;
 pub(crate) mod agents;

@@ -1,4 +1,4 @@
-//! The text of a file: typed values out of TOML, and what is wrong with them.
+//! The text of a file: typed values out of TOML, and the problems with them.
 
 pub(crate) mod json;
 pub(crate) mod patterns;

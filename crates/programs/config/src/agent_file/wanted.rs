@@ -96,7 +96,7 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
     }
 }
 
-/// Whether it is the vendor's own address. What is written in another way is not, wherever it leads.
+/// Returns whether an address is the vendor's own. One that is written in another way is not, wherever it leads.
 fn is_own(kind: Kind, address: &str) -> bool {
     let own: &[&str] = match kind {
         Kind::OpenAiResponses | Kind::OpenAiChat => &["https://api.openai.com"],
@@ -110,7 +110,7 @@ fn is_own(kind: Kind, address: &str) -> bool {
     })
 }
 
-/// Whether there may be a call of this tool that nobody is asked about.
+/// Returns whether some call of this tool may be made without asking a person.
 fn is_free(rules: &ApprovalRules, tool: &str) -> bool {
     let concerns = |text: &str| {
         let pattern = CallPattern::parse(text);

@@ -4,26 +4,26 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What the agents of a file do on this machine, and with its keys, before any person is asked. Whoever wrote the file
-/// decides it, so it is shown before a file is used that nobody named.
+/// What the agents of a file do on this machine, and with its keys, before any person is asked. The author of the file
+/// decides that, so it is shown before a file is used that was found and not named.
 ///
-/// It follows from the file alone: whether a program is there or a key is set makes no difference.
+/// The value follows from the file alone: whether a program exists or a key is set makes no difference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Wants {
     /// Programs that are started: MCP servers, guards and hooks.
     pub programs: Vec<WantedProgram>,
-    /// Keys that are sent elsewhere than to the vendor that they are for.
+    /// Keys that are not only sent to their vendor.
     pub keys: Vec<WantedKey>,
-    /// Addresses of other machines that something is sent to without a key, but for those of vendors.
+    /// Addresses of other machines, except vendors', that something is sent to without a key.
     pub addresses: Vec<WantedAddress>,
-    /// Agents that can run commands which nobody is asked about.
+    /// Agents that can run commands without asking a person.
     pub commands: Vec<String>,
     /// Agents whose file tools may leave the working directory.
     pub outside: Vec<String>,
-    /// Files outside the file's folder that models are given.
+    /// Files outside the file's folder whose content models are given.
     pub files: Vec<PathBuf>,
-    /// Where a worker keeps conversations, and goes on from those that are there.
+    /// Where a worker keeps conversations, and continues those that are there.
     pub sessions: Option<PathBuf>,
 }
 
@@ -31,11 +31,11 @@ pub struct Wants {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WantedProgram {
-    /// What it is: `MCP server NAME`, `guard NAME` or `hook NAME`.
+    /// What the program is: `MCP server NAME`, `guard NAME` or `hook NAME`.
     pub starter: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The variables that it is given.
+    /// The variables that the program is given.
     pub variables: Vec<String>,
 }
 
@@ -43,33 +43,33 @@ pub struct WantedProgram {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WantedKey {
-    /// Who sends it: `provider NAME`, or `MCP server NAME`.
+    /// The sender: `provider NAME`, or `MCP server NAME`.
     pub sender: String,
-    /// Where it is sent.
+    /// The address that the key is sent to.
     pub address: String,
-    /// The variables that may hold it.
+    /// The variables that may hold the key.
     pub variables: Vec<String>,
 }
 
-/// An address that a file has things sent to.
+/// An address to which a file sends things.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WantedAddress {
-    /// Who sends them: `provider NAME`, which sends the whole conversation, or `MCP server NAME`, which sends what a model
+    /// The sender: `provider NAME`, which sends the whole conversation, or `MCP server NAME`, which sends what a model
     /// passes on.
     pub sender: String,
-    /// Where they are sent.
+    /// The address that they are sent to.
     pub address: String,
 }
 
 impl Wants {
-    /// Whether there is nothing to trust the file with.
+    /// Returns whether the file needs no trust.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns what it is in words, one thing a line: `start ./server (MCP server x)`.
+    /// Returns the list in words, one item a line: `start ./server (MCP server x)`.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let programs = self.programs.iter().map(|program| {
@@ -112,7 +112,7 @@ impl Wants {
     }
 }
 
-/// The text without line breaks and what a terminal would obey: its author may be anybody.
+/// Returns the text without line breaks and control characters: its author may be anyone.
 fn one_line(text: String) -> String {
     if text.contains(char::is_control) {
         text.escape_debug().to_string()
@@ -121,7 +121,7 @@ fn one_line(text: String) -> String {
     }
 }
 
-/// A word of a command that can be told from the next.
+/// Returns a word of a command, quoted so that it is distinct from the next word.
 fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '"');
     match is_plain {

@@ -1,4 +1,4 @@
-//! The demo model's answer: what came of its calls, in the order of the prompt.
+//! The demo model's answer: the results of its calls, in the order of the prompt.
 
 use neuron_types::ToolResultBlock;
 
@@ -15,7 +15,7 @@ const HELP: &str = "I am neuron's demo model: a small program without a language
     as far as this agent has the tools: try \"list the crates of this workspace\" or \"read README.md\". \
     For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.";
 
-/// The answer to a task whose calls are made.
+/// Returns the answer to a task whose calls are made.
 pub(super) fn compose(task: &Task<'_>, offered: impl Fn(&Ask) -> bool) -> String {
     let parts: Vec<String> = task
         .asks()
@@ -58,8 +58,8 @@ fn report(ask: &Ask, result: &ToolResultBlock) -> String {
     }
 }
 
-/// Names the crates after their directories. The top directory's manifest counts if it is the only one: in
-/// a workspace it is mostly no crate.
+/// Names the crates after their directories. The top directory's manifest counts if it is the only one: in a workspace
+/// it is usually no crate.
 fn crates(text: &str) -> String {
     let manifests = || text.lines().filter(|line| line.ends_with("Cargo.toml"));
     let mut names: Vec<&str> = manifests()

@@ -23,7 +23,7 @@ pub(super) enum Ask {
 }
 
 impl Ask {
-    /// The tool that does it.
+    /// Returns the tool for the request.
     pub(super) const fn tool(&self) -> &'static str {
         match self {
             Self::Crates | Self::Files(_) => "glob",
@@ -35,7 +35,7 @@ impl Ask {
         }
     }
 
-    /// What the tool is called with.
+    /// Returns the tool's input.
     pub(super) fn input(&self) -> Value {
         match self {
             Self::Crates => json!({ "pattern": "**/Cargo.toml" }),
@@ -55,7 +55,7 @@ impl Ask {
         }
     }
 
-    /// What it is, after "I could not".
+    /// Returns the request in words that fit after "I could not".
     pub(super) fn deed(&self) -> String {
         match self {
             Self::Crates => "look for crates".to_owned(),
@@ -84,7 +84,7 @@ enum Verb {
     Write,
 }
 
-/// What a prompt asks for, as turns: what stands together is called at the same time.
+/// Returns the requests of a prompt, as turns: those that stand together are called at the same time.
 pub(super) fn plan(prompt: &str) -> Vec<Vec<Ask>> {
     let words = split(prompt);
     let mut turns = Turns::default();
@@ -97,7 +97,7 @@ pub(super) fn plan(prompt: &str) -> Vec<Vec<Ask>> {
         }
     }
     if turns.list.is_empty() {
-        // No verb that is known, but perhaps something to look at.
+        // Without a known verb there may still be files to look at.
         let files = words.iter().filter(|word| word.is_file());
         for ask in files.map(|word| Ask::Read(word.text.clone())) {
             turns.add(ask);
@@ -112,12 +112,12 @@ pub(super) fn plan(prompt: &str) -> Vec<Vec<Ask>> {
 #[derive(Default)]
 struct Turns {
     list: Vec<Vec<Ask>>,
-    /// The next one does not go together with what is there.
+    /// Whether the next request does not go together with the collected ones.
     next: bool,
 }
 
 impl Turns {
-    /// What changes something has a turn to itself, so that the order is the prompt's.
+    /// Adds a request. One that changes something has a turn to itself, so that the order is the prompt's.
     fn add(&mut self, ask: Ask) {
         let alone = !ask.only_reads();
         match self.list.last_mut() {
@@ -134,7 +134,7 @@ struct Clause<'a> {
     after_others: bool,
 }
 
-/// Cuts the prompt before each verb that it asks with. What stands before the first is left out.
+/// Cuts the prompt before each verb that it asks with. Words before the first verb are left out.
 fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
     let mut found: Vec<(Verb, usize, bool)> = Vec::new();
     let mut then = false;
@@ -155,7 +155,7 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
             continue;
         }
         if let Some(verb) = verb(&plain, fresh, before) {
-            // A command in plain words may hold any of the verbs.
+            // A command in plain words may contain any of the verbs.
             in_command = verb == Verb::Run && words.get(index + 1).is_some_and(|next| !next.quoted);
             found.push((verb, index + 1, std::mem::take(&mut then)));
         }
@@ -296,7 +296,7 @@ fn command(words: &[Word]) -> Option<String> {
         return Some(first.text.clone());
     }
     if let Some(quoted) = words.iter().find(|word| word.quoted) {
-        // "run the command `ls`": the words before it are about it.
+        // In "run the command `ls`" the words before the command describe it.
         if matches!(first.plain().as_str(), "the" | "this" | "command") {
             return Some(quoted.text.clone());
         }

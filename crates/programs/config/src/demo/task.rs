@@ -1,15 +1,15 @@
-//! What a prompt asks of the demo model, and what has been done of it.
+//! The newest prompt as the demo model understands it, and its progress.
 
 use neuron_types::{ContentBlock, ContentItem, Message, Role, ToolResultBlock};
 
 use super::plan::{Ask, plan};
 
-/// The newest prompt, what it asks for, and what has been done of it.
+/// The newest prompt, its requests, and its progress.
 pub(super) struct Task<'a> {
     turns: Vec<Vec<Ask>>,
     /// Where the prompt stands in the conversation.
     position: usize,
-    /// The turns that were called already.
+    /// The number of turns that were called already.
     done: usize,
     results: Vec<&'a ToolResultBlock>,
 }
@@ -41,7 +41,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The calls of the next turn in which a tool is offered; none where everything is done.
+    /// Returns the calls of the next turn in which a tool is offered; empty if everything is done.
     pub(super) fn next_calls(&self, offered: impl Fn(&Ask) -> bool) -> Vec<ContentBlock> {
         self.asks()
             .filter(|(turn, _, ask)| *turn > self.done && offered(ask))
@@ -54,7 +54,7 @@ impl<'a> Task<'a> {
             .collect()
     }
 
-    /// What is asked for, with its turn and its place there, both counted from 1.
+    /// Returns the requests, with their turn and their place in it, both counted from 1.
     pub(super) fn asks(&self) -> impl Iterator<Item = (usize, usize, &Ask)> {
         self.turns.iter().zip(1..).flat_map(|(asks, turn)| {
             asks.iter()
@@ -71,13 +71,13 @@ impl<'a> Task<'a> {
             .find(|result| result.tool_use_id == id)
     }
 
-    /// Unique in the conversation, and enough to tell how far a task is without keeping anything.
+    /// Returns an id that is unique in the conversation. The ids alone show how far a task is, without any state.
     pub(super) fn call_id(&self, turn: usize, place: usize) -> String {
         format!("demo-{}-{turn}-{place}", self.position)
     }
 }
 
-/// The text that a tool result holds.
+/// Returns the text that a tool result holds.
 pub(super) fn text_of(result: &ToolResultBlock) -> String {
     let texts: Vec<&str> = result
         .content
@@ -98,12 +98,12 @@ fn is_prompt(message: &Message) -> bool {
             .any(|block| matches!(block, ContentBlock::Text(text) if !is_said_by_the_loop(text)))
 }
 
-/// Whether the loop says this to the model beside the prompts: what a compaction left, and reminders.
+/// Returns whether the text comes from the loop and is not a prompt: the result of a compaction, or a reminder.
 fn is_said_by_the_loop(text: &str) -> bool {
     text.starts_with("[Summary") || text.starts_with("<system-reminder>")
 }
 
-/// The turn that a call of the demo model belongs to.
+/// Returns the turn that a call of the demo model belongs to.
 fn turn_of(block: &ContentBlock) -> Option<usize> {
     match block {
         ContentBlock::ToolUse { id, .. } => {

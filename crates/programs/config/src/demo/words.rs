@@ -5,12 +5,12 @@
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) quoted: bool,
-    /// A comma, a period or the like follows.
+    /// Whether a comma, a period or the like follows.
     pub(super) ends_clause: bool,
 }
 
 impl Word {
-    /// The word in lower case; empty for a text in quotes, which is never a word of the prompt's own.
+    /// Returns the word in lower case; empty for a text in quotes, which is never a word of the prompt itself.
     pub(super) fn plain(&self) -> String {
         if self.quoted {
             String::new()
@@ -23,7 +23,7 @@ impl Word {
         self.text.contains('*')
     }
 
-    /// Whether it reads like the name of a file or directory.
+    /// Returns whether the word looks like the name of a file or directory.
     pub(super) fn is_path(&self) -> bool {
         let inner = self.text.trim_matches('.');
         !self.is_pattern()
@@ -32,14 +32,14 @@ impl Word {
             && !self.text.contains("://")
     }
 
-    /// Whether it reads like the name of a file: its last part has an extension.
+    /// Returns whether the word looks like the name of a file: its last part has an extension.
     pub(super) fn is_file(&self) -> bool {
         let name = self.text.rsplit('/').next().unwrap_or_default();
         self.is_path() && name.trim_start_matches('.').contains('.')
     }
 }
 
-/// Splits a prompt at white space, keeping what stands in quotes or backticks together.
+/// Splits a prompt at white space. Text in quotes or backticks stays together.
 pub(super) fn split(prompt: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut rest = prompt.trim_start();

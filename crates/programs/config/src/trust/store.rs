@@ -12,8 +12,8 @@ use tempfile::NamedTempFile;
 
 use crate::{AgentFile, Environment, ProcessEnvironment};
 
-/// Returns the directory of the records of trust. Nothing that an agent does may write there: it would trust itself.
-/// `None` where the environment names no home directory.
+/// Returns the directory of the records of trust. Agents must not write there: an agent file could give itself trust.
+/// `None` if the environment names no home directory.
 #[must_use]
 pub fn trust_store_path() -> Option<PathBuf> {
     folder(&ProcessEnvironment)
@@ -29,14 +29,14 @@ fn folder(environment: &dyn Environment) -> Option<PathBuf> {
     Some(state?.join("neuron/trust"))
 }
 
-/// The records of what a person trusts that nobody named. An agent file is recorded by where it is and by its
-/// [digest](AgentFile::digest), so that a file which was changed, or another one, is not trusted.
+/// The records of what a person trusts without naming it. An agent file is recorded by its path and by its
+/// [digest](AgentFile::digest), so that a file which was changed, or another file, is not trusted.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     folder: PathBuf,
 }
 
-/// That a file is trusted.
+/// The record that a file is trusted.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct FileRecord {
     path: String,
@@ -52,14 +52,14 @@ impl FileRecord {
         })
     }
 
-    /// The name of the file that it stands in.
+    /// Returns the name of the record's file.
     fn name(&self) -> String {
         format!("{}.json", hex(&Sha256::digest(&self.path)))
     }
 }
 
 impl TrustStore {
-    /// Returns the records in this directory, which need not be there.
+    /// Returns the records in this directory. It need not exist.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -67,20 +67,21 @@ impl TrustStore {
         }
     }
 
-    /// Returns those of the person whose environment it is: in `neuron/trust` of `XDG_STATE_HOME`, by default of
-    /// `.local/state` in the home directory. `None` where it names neither.
+    /// Returns the records of the person whose environment it is: in `neuron/trust` of `XDG_STATE_HOME`, by default of
+    /// `.local/state` in the home directory. `None` if the environment names neither.
     #[must_use]
     pub fn find(environment: &dyn Environment) -> Option<Self> {
         folder(environment).map(Self::new)
     }
 
-    /// Whether a person trusts the file as it is. What cannot be read, and what others could have written, says nothing.
+    /// Returns whether a person trusts the file as it is. A record that cannot be read, or that others could have
+    /// written, does not count.
     #[must_use]
     pub fn trusts(&self, file: &AgentFile) -> bool {
         FileRecord::of(file).is_some_and(|record| self.has(&record))
     }
 
-    /// Records that a person trusts the file as it is, in the place of what was recorded of it before.
+    /// Records that a person trusts the file as it is, and replaces earlier records of the file.
     ///
     /// # Errors
     ///
@@ -116,12 +117,12 @@ impl TrustStore {
     }
 }
 
-/// Whether others than this person may write there, or nobody knows.
+/// Returns whether others than this person may write there, or whether that is unknown.
 fn is_open(path: &Path) -> bool {
     !fs::metadata(path).is_ok_and(|found| is_private(&found))
 }
 
-/// Whether a file or directory is this person's, or the administrator's, and nobody else may write to it.
+/// Returns whether a file or directory belongs to this person or the administrator, and no one else may write to it.
 fn is_private(found: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -142,8 +143,8 @@ const fn is_of(person: u32, owner: u32, mode: u32) -> bool {
     (owner == 0 || owner == person) && mode & 0o022 == 0
 }
 
-/// Which file it is, in whatever words it was found. A link is a file of its own: what stands in it starts from where
-/// it is, and not from where it leads.
+/// Returns the identity of a file, whichever path it was found by. A link is a file of its own: relative paths in it
+/// start from the link's folder, not from where it leads.
 pub(super) fn identity(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

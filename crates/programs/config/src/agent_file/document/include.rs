@@ -1,4 +1,4 @@
-//! `include`: the files that an agent file consists of beside itself.
+//! `include`: the files that an agent file consists of besides itself.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use crate::agent_file::{
 pub(crate) struct Included {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
-    /// The folder in which the pattern fits further files, too.
+    /// The folder in which the pattern would match further files, too.
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn read(file: &Part<'_>, path: &Path, problems: &Problems<'_>) -> Vec
             }
         };
         let folder = patterns::folder(here, pattern.value);
-        // `*.toml` means the other files.
+        // `*.toml` means the other files, not this one.
         found.retain(|it| !it.is_dir() && identity(it) != own);
         if found.is_empty() {
             refuse(&format!("has {:?}, which fits no file", pattern.value));
@@ -62,7 +62,7 @@ pub(crate) fn read(file: &Part<'_>, path: &Path, problems: &Problems<'_>) -> Vec
     included
 }
 
-/// What a file is, whatever it is called.
+/// Returns the identity of a file, whatever path names it.
 fn identity(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

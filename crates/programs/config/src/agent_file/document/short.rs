@@ -1,5 +1,5 @@
-//! What an agent's table may say in a short form, put where its long form stands: settings of tools in the list
-//! `tools`, and the table `temporal`.
+//! The short forms in an agent's table, moved to where their long forms stand: settings of tools in the list `tools`,
+//! and the table `temporal`.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ type Entry<'t> = (Spanned<Cow<'t, str>>, Spanned<DeValue<'t>>);
 /// The table of an agent's tools, by name.
 const TOOL: &str = "tool";
 
-/// Writes the table of an agent, or `[defaults]`, in its long form. What does not fit either form is left as it is.
+/// Rewrites the table of an agent, or `[defaults]`, into its long form. What fits neither form is left as it is.
 pub(crate) fn expand<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
     expand_tools(agent, path, problems);
     set_run_priority(agent);
@@ -35,7 +35,7 @@ pub(crate) fn expand<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Prob
     }
 }
 
-/// `tools = [{ name = "bash", timeout = "30m" }]` is `tools = ["bash"]` and `tool.bash.timeout = "30m"`.
+/// Rewrites `tools = [{ name = "bash", timeout = "30m" }]` to `tools = ["bash"]` and `tool.bash.timeout = "30m"`.
 fn expand_tools<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
     for (name, settings) in settings_of_tools(agent) {
         if mcp_names::server_name(name.get_ref()).is_some() {
@@ -75,7 +75,7 @@ fn expand_tools<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<
     }
 }
 
-/// Takes what tables in the list `tools` hold beside the names, which stay.
+/// Removes from the tables in the list `tools` everything but the names, and returns it.
 fn settings_of_tools<'t>(agent: &mut DeTable<'t>) -> Vec<(Spanned<Cow<'t, str>>, Vec<Entry<'t>>)> {
     let Some(DeValue::Array(items)) = agent.get_mut("tools").map(Spanned::get_mut) else {
         return Vec::new();
@@ -99,7 +99,7 @@ fn settings_of_tools<'t>(agent: &mut DeTable<'t>) -> Vec<(Spanned<Cow<'t, str>>,
     settings
 }
 
-/// The table of this name in another, which is made if there is nothing.
+/// Returns the table of this name in another table, and creates it if the key is absent.
 fn table_of<'d, 't>(
     within: &'d mut DeTable<'t>,
     name: &Spanned<Cow<'t, str>>,
@@ -114,7 +114,7 @@ fn table_of<'d, 't>(
     }
 }
 
-/// `priority = "batch"` is the agent's, and `priority = 1` is Temporal's.
+/// Distinguishes `priority = "batch"`, which is the agent's, from `priority = 1`, which is Temporal's.
 fn set_run_priority(agent: &mut DeTable<'_>) {
     let is_word = agent
         .get(activity::PRIORITY)
@@ -125,7 +125,7 @@ fn set_run_priority(agent: &mut DeTable<'_>) {
     }
 }
 
-/// `temporal = { priority = 1 }` is `priority = 1`.
+/// Rewrites `temporal = { priority = 1 }` to `priority = 1`.
 fn expand_temporal<'t>(steps: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
     let is_table = |value: &Spanned<DeValue<'_>>| value.get_ref().is_table();
     if !steps.get(activity::TEMPORAL).is_some_and(is_table) {

@@ -1,4 +1,4 @@
-//! From a definition to what acts: clients with their keys, tools in their directory.
+//! From a definition to what executes it: clients with their keys, tools in their directory.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -51,7 +51,7 @@ pub(crate) fn executor(
             source,
         })?;
     }
-    // A run of an older definition may adopt that of the file.
+    // A run of an older definition may adopt the definition of the file.
     let current = file.agents.get(&agent.name).map(|known| &known.spec);
     for name in current.map(builtin_names).into_iter().flatten() {
         let is_usable = name != Bash::NAME || check_sandbox(&builtin).is_ok();
@@ -61,7 +61,8 @@ pub(crate) fn executor(
     }
     let mut prices = file.prices.clone();
     let mut registry = tools::registry(&names, &builtin);
-    // Those that are here. Where a run has another one, or another by the name, the tool says it.
+    // These are the skills that are here. If a run has another skill, or another one of the same name, the tool reports
+    // it.
     if skills::are_read_by(agent) || current.is_some_and(skills::are_read_by) {
         let known = file.agents.get(&agent.name);
         let known = known.map_or(&[][..], |known| known.skills.as_slice());
@@ -74,7 +75,7 @@ pub(crate) fn executor(
             others.push(tool);
         }
     }
-    // Those of this process cut their results themselves, where it does the least harm.
+    // The built-in tools cut their results themselves, where it does the least harm.
     let bounded: Vec<String> = others.iter().map(|tool| tool.name().to_owned()).collect();
     registry.extend(others);
     for (tool, limits) in &workplace.limits {
@@ -90,7 +91,7 @@ pub(crate) fn executor(
     for tool in bounded {
         builder = builder.max_result_bytes_of(tool, builtin.max_output_bytes);
     }
-    // A run of an older definition is looked at by those that look at new ones, too.
+    // A run of an older definition is checked by the guards of new runs, too.
     let guards = agent
         .guards
         .iter()
@@ -109,7 +110,7 @@ pub(crate) fn executor(
             builder = builder.hook(hook.hook(name, &options.cwd));
         }
     }
-    // Those of this file, whatever file the definition is from.
+    // The approvers are those of this file, whatever file the definition is from.
     if !file.approvers.is_empty() {
         builder = builder.verifier(file.approvers.clone());
     }
@@ -129,7 +130,7 @@ pub(crate) fn executor(
             continue;
         }
         let base_url = base_url(settings, environment);
-        // The environment may lead to a server that is not the vendor.
+        // The environment may lead to a server that is not the vendor's.
         if settings.price_list(base_url.as_deref()).is_none() {
             prices.drop_list(name);
         }
@@ -153,14 +154,14 @@ pub(crate) fn executor(
     }
     check_prices(file, agent, &prices, environment)?;
     let executor = builder.prices(prices).build();
-    // The definition may be older than the file. Who is here owns both; workers of engines grant less.
+    // The definition may be older than the file. The user of this process owns both; workers of engines grant less.
     Ok(match file.agents.get(&agent.name) {
         Some(known) => executor.granting_owner(&known.spec),
         None => executor,
     })
 }
 
-/// Whether the file has the providers and the tools of an agent, which needs one model at least.
+/// Returns whether the file has the providers and the tools of an agent, which needs one model at least.
 pub(crate) fn has_parts_of(file: &Definitions, agent: &AgentSpec) -> bool {
     let providers = provider_names(agent);
     let mut tools = agent.head.tools.iter().map(|tool| tool.name.as_str());
@@ -181,7 +182,7 @@ pub(crate) fn has_parts_of(file: &Definitions, agent: &AgentSpec) -> bool {
         })
 }
 
-/// Whether the file gives the agent skills of the same names.
+/// Returns whether the file gives the agent skills of the same names.
 fn has_skills_of(file: &Definitions, agent: &AgentSpec) -> bool {
     let known = file.agents.get(&agent.name);
     let known = known.map_or(&[][..], |known| known.skills.as_slice());
@@ -194,7 +195,7 @@ fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
     names.filter(|name| NAMED_TOOLS.contains(name)).collect()
 }
 
-/// The tools of MCP servers.
+/// Returns the tools of MCP servers.
 fn other_tools(
     file: &Definitions,
     servers: Option<&Servers>,
@@ -204,7 +205,7 @@ fn other_tools(
     for tool in &agent.head.tools {
         let name = tool.name.as_str();
         let is_builtin = NAMED_TOOLS.contains(&name) || name == SkillSpec::TOOL;
-        // The loop starts agents, and hands runs over to them.
+        // The loop itself starts agents, and hands runs over to them.
         let is_of_loop =
             agent.subagent(&tool.name).is_some() || agent.handoff(&tool.name).is_some();
         if is_builtin || is_of_loop || mcp::is_without(file, servers, &tool.name) {
@@ -220,14 +221,14 @@ fn other_tools(
     Ok(tools)
 }
 
-/// The providers of the agent's models and of those that summarise and judge for it.
+/// Returns the providers of the agent's models and of those that summarise and judge for it.
 fn provider_names(agent: &AgentSpec) -> BTreeSet<&str> {
     let own = agent.head.provider.as_deref();
     let others = other_models(agent).map(|model| model.provider);
     own.into_iter().chain(others).collect()
 }
 
-/// The models that the agent asks beside its first.
+/// Returns the models that the agent asks besides its first.
 fn other_models(agent: &AgentSpec) -> impl Iterator<Item = ModelName<'_>> {
     let fallbacks = agent.head.fallback_models.iter().map(String::as_str);
     let summaries = context::summary_models(&agent.context);
@@ -236,9 +237,9 @@ fn other_models(agent: &AgentSpec) -> impl Iterator<Item = ModelName<'_>> {
     others.filter_map(models::split)
 }
 
-/// Checks that what every model costs is known here, where the cost is limited. What the file says was checked when it was
-/// read; but the environment may lead to a server with other prices, the agent may ask for terms that no list is about, and
-/// a run may limit what its file does not.
+/// Checks that the price of every model is known here, if the cost is limited. The file was checked when it was read;
+/// but the environment may lead to a server with other prices, the agent may ask for terms that no price list covers,
+/// and a run may set a limit that its file does not set.
 fn check_prices(
     file: &Definitions,
     agent: &AgentSpec,
@@ -274,11 +275,11 @@ fn check_prices(
     Ok(())
 }
 
-/// Whether it is known what a call of this model by this agent costs.
+/// Returns whether the cost of a call of this model by this agent is known.
 fn has_cost(agent: &AgentSpec, model: ModelName<'_>, prices: &Prices) -> bool {
     let mut head = RequestHead::clone(&agent.head);
     if head.provider.as_deref() != Some(model.provider) {
-        // It is not sent to another provider.
+        // These fields are not sent to another provider.
         head.extra = None;
     }
     head.provider = Some(model.provider.to_owned());
@@ -291,7 +292,7 @@ fn has_cost(agent: &AgentSpec, model: ModelName<'_>, prices: &Prices) -> bool {
     cost.is_some()
 }
 
-/// Says which variable leads to another server than the vendor's, if one does.
+/// Returns the variable that leads to a server other than the vendor's, in words, if one does.
 fn elsewhere(settings: &ProviderSettings, environment: &dyn Environment) -> String {
     let variable = settings.base_url_variable();
     let variable = variable.filter(|_| settings.base_url.is_none());

@@ -1,4 +1,4 @@
-//! What keeps the requests for each key of the file's providers within its rate.
+//! The limiters that keep the requests for each key of the file's providers within its rate.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use crate::agent_file::providers::{ProviderSettings, Rates};
 /// The limiters of all agents that are opened together. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Limiters {
-    /// By the provider's name and the key.
+    /// The limiters by the provider's name and the key.
     limiters: Arc<Mutex<BTreeMap<Limited, RateLimiter>>>,
 }
 
@@ -29,7 +29,7 @@ struct Limited {
 }
 
 impl Limiters {
-    /// The limiter of a key, if the provider has a rate.
+    /// Returns the limiter of a key, if the provider has a rate.
     pub(crate) fn of(
         &self,
         provider: &str,
@@ -58,7 +58,7 @@ impl Limiters {
     }
 }
 
-/// A provider whose requests wait for their turn, however long that is.
+/// A provider whose requests wait for their turn, however long that takes.
 pub(crate) struct InTurn {
     pub(crate) provider: Arc<dyn DynProvider>,
     pub(crate) limiter: RateLimiter,

@@ -1,4 +1,4 @@
-//! The MCP servers of the file: starting them, and the tools that they give to agents.
+//! The MCP servers of the file: how they are started, and the tools that they give to agents.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +29,7 @@ use crate::agent_file::{
 /// The most tokens of an answer that a model gives to a server.
 const SAMPLING_MAX_TOKENS: u64 = 4096;
 
-/// Starts the servers that are wanted, and gives their tools to the agents that have all of theirs.
+/// Starts the wanted servers, and gives their tools to the agents whose servers all started.
 pub(crate) async fn start(
     file: &mut Definitions,
     options: &OpenOptions,
@@ -60,7 +60,7 @@ pub(crate) async fn start(
     Ok(servers)
 }
 
-/// The names of servers that are to be started. Some may be none of the file.
+/// Returns the names of the servers that are to be started. Some names may not be in the file.
 fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, AgentFileError> {
     Ok(match wanted {
         Wanted::All => {
@@ -80,7 +80,7 @@ fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, Agent
         Wanted::ToolsAnd(names, agent) => {
             let current = file.reached_from([agent.as_str()]);
             let current = current.values().flat_map(|agent| &agent.mcp);
-            // What the file has no more, the definition that it has does not need.
+            // A server that was removed from the file is not needed by the file's definition.
             let own = servers_of(names).filter(|name| file.mcp.contains_key(name));
             own.chain(current.cloned()).collect()
         }
@@ -92,7 +92,7 @@ fn servers_of(tools: &[String]) -> impl Iterator<Item = String> {
     servers.map(ToOwned::to_owned)
 }
 
-/// Puts the tools of a server in the place of `mcp:SERVER`: a run's rules hold for the tools that it has.
+/// Replaces `mcp:SERVER` by the tools of the server: a run's rules apply to the tools that it has.
 fn spell_out(rules: &mut Vec<String>, servers: &Servers) {
     *rules = rules
         .iter()
@@ -126,7 +126,7 @@ fn spelled_out(rule: &str, servers: &Servers) -> Vec<String> {
     }
 }
 
-/// What it takes to start one server.
+/// Returns what it takes to start one server.
 pub(crate) fn one(
     file: &Definitions,
     name: &str,
@@ -144,8 +144,8 @@ pub(crate) fn one(
     }
 }
 
-/// Checks whether the servers that an agent needs have what they need here: the variables that they get, and the program.
-/// None is started.
+/// Checks whether the servers that an agent needs have what they need here: their variables and their programs. No
+/// server is started.
 pub(crate) fn check(
     file: &Definitions,
     agent: &str,
@@ -168,7 +168,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// What a server is answered when it asks.
+/// Returns what the requests of a server are answered.
 fn answers(
     file: &Definitions,
     settings: &McpSettings,
@@ -248,7 +248,8 @@ fn spec(
     Ok(spec.required(settings.required))
 }
 
-/// A server that keeps an agent from being open: it does not run, and the agent needs it, or nobody tried to start it.
+/// Returns a server that keeps an agent from being open: it is not running, and the agent needs it or it was never
+/// started.
 pub(crate) fn missing<'a>(
     settings: &BTreeMap<String, McpSettings>,
     servers: &Servers,
@@ -258,20 +259,22 @@ pub(crate) fn missing<'a>(
     names.find(|name| !servers.runs(name) && !is_left_out(settings, servers, name))
 }
 
-/// Whether a server did not start that agents do without.
+/// Returns whether a server did not start and its agents do without it.
 fn is_left_out(settings: &BTreeMap<String, McpSettings>, servers: &Servers, name: &str) -> bool {
     let required = settings.get(name).is_none_or(|server| server.required);
     !required && servers.failed(name)
 }
 
-/// Whether a tool is one of a server that did not start and that agents do without. Its calls are rejected.
+/// Returns whether a tool belongs to a server that did not start and that its agents do without. Its calls are
+/// rejected.
 pub(crate) fn is_without(file: &Definitions, servers: Option<&Servers>, name: &str) -> bool {
     let server = server_of(name);
     server.is_some_and(|server| servers.is_some_and(|it| is_left_out(&file.mcp, it, server)))
 }
 
-/// What the servers of an agent list and what cannot be used, and which of them did not start, each a sentence. The servers are those that the file gives it,
-/// and those of the tools that the definition has, which may be an older one.
+/// Returns what the servers of an agent list that cannot be used, and which of the servers did not start, each as a
+/// sentence. The servers are those that the file gives to the agent, and those of the tools of the definition, which
+/// may be an older one.
 pub(crate) fn left_out(
     file: &Definitions,
     servers: Option<&Servers>,
@@ -291,7 +294,7 @@ pub(crate) fn left_out(
     told.collect()
 }
 
-/// A tool of an agent that is no built-in one.
+/// Returns a tool of an agent that is not built in.
 pub(crate) fn tool(
     file: &Definitions,
     servers: Option<&Servers>,

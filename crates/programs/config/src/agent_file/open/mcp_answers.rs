@@ -1,4 +1,4 @@
-//! What an MCP server of the file is answered when it asks: folders, a model, a person.
+//! The answers to the requests of an MCP server of the file: folders, a model, a person.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use neuron_types::{
     CompletionRequest, CompletionResponse, DynProvider, RequestHead, WasmBoxedFuture,
 };
 
-/// What one server is answered.
+/// The answers to one server.
 pub(crate) struct Answers {
     /// The folders that it may work in.
     pub(crate) roots: Vec<McpRoot>,
     /// Whether it may ask a person.
     pub(crate) elicitation: bool,
-    /// Who answers for the person. Without anybody the person declines.
+    /// The handler that answers for the person. `None` declines.
     pub(crate) person: Option<Arc<dyn McpClientHandler>>,
     /// The model that it may ask.
     pub(crate) sampler: Option<Sampler>,
@@ -23,7 +23,7 @@ pub(crate) struct Answers {
 
 /// A model that answers servers.
 pub(crate) struct Sampler {
-    /// Its provider, or what is missing for it here: who only looks at a server's tools needs no key.
+    /// The model's provider, or what is missing for it here: listing a server's tools needs no key.
     pub(crate) provider: Result<Arc<dyn DynProvider>, String>,
     pub(crate) model: String,
     /// The most tokens of an answer.
@@ -31,7 +31,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// What the model is asked: the conversation is the server's, everything else is this side's.
+    /// Returns the request to the model: the conversation is the server's, everything else is this side's.
     fn request(&self, asked: &CompletionRequest) -> CompletionRequest {
         let wanted = asked.max_tokens.unwrap_or(self.max_tokens);
         CompletionRequest::new(
@@ -66,7 +66,7 @@ impl McpClientHandler for Answers {
                     reason,
                     "the model did not answer an MCP server"
                 );
-                // What is wrong with a key or an account is no business of a server.
+                // A problem with a key or an account is no business of a server.
                 McpError::Handler("the model does not answer".to_owned())
             };
             let provider = sampler.provider.as_ref();

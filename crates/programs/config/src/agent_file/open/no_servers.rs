@@ -1,4 +1,4 @@
-//! What stands in the place of the MCP servers in a build without the protocol: none of them can be started.
+//! The replacement for the MCP servers in a build without the protocol: none of them can be started.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an agent file is opened with.
+//! The options with which an agent file is opened.
 
 use std::{fmt, fs, path::PathBuf, sync::Arc};
 
@@ -11,11 +11,11 @@ use crate::agent_file::{
     open::limiters::Limiters,
 };
 
-/// What an agent file is opened with: where its agents work, where variables come from, whom MCP servers may ask, and
-/// which of the agents are wanted.
+/// The options with which an agent file is opened: where its agents work, where variables come from, who answers the
+/// questions of MCP servers, and which agents are opened.
 ///
-/// What is opened with clones of the same options keeps to the `requests_per_minute` and `tokens_per_minute` of a
-/// provider together: the requests for one key are counted once.
+/// Everything that is opened with clones of the same options shares the `requests_per_minute` and `tokens_per_minute`
+/// of a provider: the requests for one key are counted once.
 #[derive(Clone)]
 #[must_use]
 pub struct OpenOptions {
@@ -23,29 +23,29 @@ pub struct OpenOptions {
     pub(crate) environment: Arc<dyn Environment + Send + Sync>,
     pub(crate) person: Option<Arc<dyn McpClientHandler>>,
     pub(crate) wanted: Wanted,
-    /// The agents that the definition which is wanted may be handed over to.
+    /// The agents that the opened definition may be handed over to.
     pub(crate) handed_to: Vec<String>,
-    /// Of all that is opened with clones of this.
+    /// The limiters of everything that is opened with clones of these options.
     pub(crate) limiters: Limiters,
     pub(crate) protected: Protected,
     pub(crate) notices: Option<McpNotices>,
-    /// Whether agents stay closed whose servers do not start, and the others are opened.
+    /// Whether agents whose servers do not start stay closed, and the others are opened.
     pub(crate) skips_servers: bool,
     pub(crate) every_provider: bool,
     /// The agent file that is opened, by its real path.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// What is to be opened.
+/// The selection of what is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// All agents of the file.
     All,
     /// The agents of these names.
     Agents(Vec<String>),
-    /// What a definition needs that has these tools.
+    /// Everything that a definition with these tools needs.
     Tools(Vec<String>),
-    /// The same, and what the agent of this name needs, if the file has it.
+    /// The same, and everything that the agent of this name needs, if the file has it.
     ToolsAnd(Vec<String>, String),
 }
 
@@ -67,8 +67,8 @@ impl OpenOptions {
         }
     }
 
-    /// Sets another directory for tools and MCP servers to work in. What is opened with it keeps to the limits of providers
-    /// together with what is opened with clones of these options.
+    /// Sets another directory for tools and MCP servers to work in. What is opened with the result shares the limits of
+    /// providers with what is opened with clones of these options.
     pub fn in_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = cwd.into();
         self
@@ -80,8 +80,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets who answers what MCP servers with `elicitation = true` ask of a person. Default is nobody: they hear that
-    /// the person declines.
+    /// Sets who answers questions of MCP servers with `elicitation = true` for the person. Without one, the person
+    /// declines.
     pub fn person(mut self, person: Arc<dyn McpClientHandler>) -> Self {
         self.person = Some(person);
         self
@@ -93,28 +93,29 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the other agents where an MCP server does not start that some agents need, as a worker does: see
-    /// [`OpenAgents::closed`](crate::OpenAgents::closed). Default is that none is opened then.
+    /// Opens the other agents if an MCP server that some agents need does not start, as a worker does: see
+    /// [`OpenAgents::closed`](crate::OpenAgents::closed). Default is to open none then.
     pub fn skipping_closed(mut self) -> Self {
         self.skips_servers = true;
         self
     }
 
-    /// Has executors have every provider of the file that can be used here, where not all agents are opened too: a run of an
-    /// agent may have begun with another model. Default is the agent's own alone.
+    /// Gives executors every provider of the file that can be used here, even if not all agents are opened: a run of an
+    /// agent may have begun with another model. Default is the agent's own providers.
     pub fn every_provider(mut self) -> Self {
         self.every_provider = true;
         self
     }
 
-    /// Sets what tools leave alone, besides the agent file with all that is part of it, `NEURON_HOME`, files on the command
-    /// lines of its MCP servers and what they always do. Default is nothing.
+    /// Sets the paths that tools leave alone, besides those that are always protected: the agent file with everything
+    /// that is part of it, `NEURON_HOME`, and files on the command lines of its MCP servers. Default is none.
     pub fn protected(mut self, protected: Protected) -> Self {
         self.protected = protected;
         self
     }
 
-    /// Says which agent file is opened: the first of its files, if there is one. All of them and the journal are protected.
+    /// Sets the agent file that is opened: the first of its files, if there is one. All of them and the journal are
+    /// protected.
     pub(crate) fn of_file(mut self, files: &[PathBuf]) -> Self {
         let own = files.first();
         self.file = own.map(|file| fs::canonicalize(file).unwrap_or_else(|_| file.clone()));
@@ -126,21 +127,22 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the agents of these names alone, and those that their runs may be handed over to. Default is all.
+    /// Opens only the agents of these names, and those that their runs may be handed over to. Default is all.
     pub fn agents(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.wanted = Wanted::Agents(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Opens what a run of this definition needs, which an earlier version of the file may have held: a run keeps its
-    /// definition.
+    /// Opens what a run of this definition needs. The definition may be from an earlier version of the file: a run
+    /// keeps its definition.
     pub fn definition(mut self, agent: &AgentSpec) -> Self {
         let tools = agent.head.tools.iter();
         self.wanted = Wanted::Tools(tools.map(|tool| tool.name.clone()).collect());
         self.handing_over(agent)
     }
 
-    /// As [`definition`](Self::definition), for a run that adopts the definition that the file has now, or has done so.
+    /// Does the same as [`definition`](Self::definition), for a run that adopts the file's current definition, or has
+    /// adopted it.
     pub fn adopted_definition(mut self, agent: &AgentSpec) -> Self {
         let tools = agent.head.tools.iter();
         let tools = tools.map(|tool| tool.name.clone()).collect();

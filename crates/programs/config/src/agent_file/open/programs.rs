@@ -1,11 +1,11 @@
-//! What the programs of MCP servers are made of, where it is in the working directory.
+//! The files of the programs of MCP servers, as far as they are in the working directory.
 
 use std::{env, ffi::OsStr, path::Path};
 
 use neuron_sandbox::Protected;
 
-/// Adds the files that these words of command lines name in the working directory, so that no tool changes a program
-/// that is started again with its keys. For a word that is a symbolic link the folder that it is in is added, too.
+/// Adds the files in the working directory that these words of command lines name, so that no tool changes a program
+/// that is started again with its keys. For a word that is a symbolic link the link's folder is added, too.
 pub(crate) fn protecting<'a>(
     mut protected: Protected,
     words: impl IntoIterator<Item = &'a String>,
@@ -31,7 +31,7 @@ pub(crate) fn protecting<'a>(
     protected
 }
 
-/// Whether there is such a program: at its path, which starts in the working directory, or on `PATH`.
+/// Returns whether the program exists: at its path, which starts in the working directory, or on `PATH`.
 pub(crate) fn exists(program: &str, cwd: &Path) -> bool {
     if program.contains('/') {
         return cwd.join(program).is_file();

@@ -21,7 +21,8 @@ use crate::agent_file::{
 };
 use crate::{DemoModel, ScriptModel};
 
-/// A provider of the file, for requests that no agent makes. Else what is missing for it, for people.
+/// Returns a provider of the file, for requests that belong to no agent. The error is what is missing for it, for
+/// people.
 pub(crate) fn provider_of(
     file: &Definitions,
     name: &str,
@@ -37,7 +38,7 @@ pub(crate) fn provider_of(
     Ok(in_turn(name, settings, provider, options))
 }
 
-/// The client, within the rate of the provider's own key, if it has one.
+/// Returns the client, limited to the rate of the provider's own key, if it has one.
 pub(crate) fn in_turn(
     name: &str,
     settings: &ProviderSettings,
@@ -50,7 +51,7 @@ pub(crate) fn in_turn(
     }
 }
 
-/// Where the API is, if the file or the environment says so.
+/// Returns the address of the API, if the file or the environment names one.
 pub(crate) fn base_url(
     settings: &ProviderSettings,
     environment: &dyn Environment,
@@ -65,7 +66,7 @@ pub(crate) fn base_url(
     })
 }
 
-/// What keeps the requests with the provider's own key within its rate, if it has one.
+/// Returns the limiter of requests with the provider's own key, if the key has a rate.
 pub(crate) fn shared_limiter(
     name: &str,
     settings: &ProviderSettings,
@@ -76,7 +77,7 @@ pub(crate) fn shared_limiter(
     options.limiters.of(name, settings, key.as_deref())
 }
 
-/// As [`shared_limiter`], for a tenant that has a key of its own.
+/// Returns the limiter as [`shared_limiter`] does, for a tenant that has a key of its own.
 pub(crate) fn tenant_limiter(
     name: &str,
     settings: &ProviderSettings,
@@ -90,9 +91,9 @@ pub(crate) fn tenant_limiter(
 
 /// The clients of a provider of the file.
 pub(crate) struct Clients {
-    /// For runs for nobody, and for tenants without a key of their own.
+    /// The client for runs without a tenant, and for tenants without a key of their own.
     pub(crate) shared: Arc<dyn DynProvider>,
-    /// By tenant.
+    /// The clients by tenant.
     pub(crate) tenants: Vec<(String, Arc<dyn DynProvider>)>,
 }
 
@@ -119,7 +120,7 @@ impl Clients {
         };
         let mut tenants = Vec::with_capacity(settings.tenant_keys.len());
         for (tenant, variable) in &settings.tenant_keys {
-            // A tenant that has a key of its own is never served with another's.
+            // A tenant that has its own key is never served with another key.
             let value = set(environment, variable);
             let value = value.ok_or_else(|| missing(std::slice::from_ref(variable)))?;
             let own = of_key(Some(Key { variable, value }))?;
@@ -129,7 +130,7 @@ impl Clients {
     }
 }
 
-/// Stands for a provider for whoever has no key for it.
+/// Takes the place of a provider without a key.
 struct NoKey {
     provider: String,
 }
@@ -144,7 +145,7 @@ impl Provider for NoKey {
     }
 }
 
-/// A client of a provider of the file.
+/// Returns a client of a provider of the file.
 fn client(
     name: &str,
     settings: &ProviderSettings,

@@ -29,7 +29,7 @@ impl Servers {
         self.0.client(server).is_some()
     }
 
-    /// Whether a server was to start, and did not.
+    /// Returns whether a server was to start, and did not.
     pub(crate) fn failed(&self, server: &str) -> bool {
         self.0.failed(server).is_some()
     }
@@ -39,17 +39,18 @@ impl Servers {
         self.0.failed(server).map(ToString::to_string)
     }
 
-    /// How the model sees a server's tools.
+    /// Returns the definitions of a server's tools as the model sees them.
     pub(crate) fn definitions(&self, server: &str) -> Vec<ToolDefinition> {
         self.0.definitions(server)
     }
 
-    /// Which tools of a server cannot be used, or why it did not start, each in a sentence with the reason.
+    /// Returns which tools of a server cannot be used, or why the server did not start, each in a sentence with the
+    /// reason.
     pub(crate) fn told_left_out(&self, server: &str) -> Vec<String> {
         self.0.told_left_out(server)
     }
 
-    /// A tool by its name here.
+    /// Returns a tool by its name here.
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<dyn ToolDyn>> {
         self.0.tool(name)
     }

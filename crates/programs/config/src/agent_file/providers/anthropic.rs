@@ -1,4 +1,4 @@
-//! What is set for a provider of the kind `anthropic` alone.
+//! The settings of providers of the kind `anthropic` only.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use neuron_types::{CacheTtl, ProviderError};
 
 use crate::agent_file::text::table::Table;
 
-/// The keys of its table beside those of every API.
+/// The keys of its table besides those of every API.
 pub(crate) const KEYS: [&str; 6] = [
     "version",
     "betas",
@@ -51,7 +51,7 @@ pub(crate) struct AnthropicSettings {
     check_models: Option<bool>,
 }
 
-/// What authenticates.
+/// The secret that authenticates.
 pub(crate) enum Credential {
     Key(String),
     Bearer(String),
@@ -72,7 +72,7 @@ impl AnthropicSettings {
         }
     }
 
-    /// Whether what it writes to the cache costs more than the price list says.
+    /// Returns whether writes to the cache cost more than the price list says.
     pub(crate) fn caches_for_an_hour(&self) -> bool {
         self.cache == Some(Cache::Kept(CacheTtl::OneHour))
     }

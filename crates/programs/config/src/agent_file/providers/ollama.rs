@@ -1,4 +1,4 @@
-//! What is set for a provider of the kind `ollama` alone.
+//! The settings of providers of the kind `ollama` only.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use neuron_types::ProviderError;
 
 use crate::agent_file::text::{problem::shown, table::Table};
 
-/// The keys of its table beside those of every API.
+/// The keys of its table besides those of every API.
 pub(crate) const KEYS: [&str; 3] = ["num_ctx", "keep_alive", "think"];
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

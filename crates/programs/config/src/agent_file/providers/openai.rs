@@ -1,4 +1,4 @@
-//! What is set for a provider of the kinds `openai-responses` and `openai-chat` alone.
+//! The settings of providers of the kinds `openai-responses` and `openai-chat` only.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use neuron_types::{DynProvider, ProviderError};
 
 use crate::agent_file::text::table::Table;
 
-/// The keys of both kinds beside those of every API.
+/// The keys of both kinds besides those of every API.
 const KEYS: [&str; 3] = ["organization", "project", "check_models"];
 
 /// The further keys of the kind `openai-responses`.
@@ -41,7 +41,7 @@ const SYSTEM_ROLES: [(&str, SystemRole); 2] = [
     ("developer", SystemRole::Developer),
 ];
 
-/// A key that is `None` is left to the client's default.
+/// The settings. A key that is `None` is left to the client's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OpenAiSettings {
     organization: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// Those that may help where a server refuses the default, and what against.
+    /// Returns the settings that may help if a server rejects the default, each with the failure that it cures.
     pub(crate) fn all() -> [(Self, Cure); 6] {
         [
             (
@@ -93,7 +93,7 @@ impl Dialect {
         ]
     }
 
-    /// As it stands in the provider's table.
+    /// Returns the setting as a line of the provider's table.
     pub(crate) fn line(&self) -> String {
         fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
             let mut names = names.iter();

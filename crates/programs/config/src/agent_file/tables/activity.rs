@@ -1,4 +1,4 @@
-//! The keys that say how an engine makes steps: of `[agents.NAME]` and of `[agents.NAME.tool.TOOL]`.
+//! The keys that determine how an engine makes steps: of `[agents.NAME]` and of `[agents.NAME.tool.TOOL]`.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::agent_file::text::{problem::shown, table::Table};
 /// The table that may hold these keys.
 pub(crate) const TEMPORAL: &str = "temporal";
 
-/// What it may hold.
+/// The keys of the table.
 pub(crate) const KEYS: [&str; 4] = [HEARTBEAT, QUEUE, PRIORITY, PLACEMENT];
 
 const HEARTBEAT: &str = "heartbeat_timeout";
 const QUEUE: &str = "task_queue";
-/// Of an agent it may be a word, too, which is not for the engine.
+/// The key of an agent may also be a word, which is not for the engine.
 pub(crate) const PRIORITY: &str = "priority";
 const PLACEMENT: &str = "placement";
 
@@ -24,7 +24,7 @@ const SHORTEST_HEARTBEAT: Duration = Duration::from_secs(1);
 
 const LAST_PRIORITY: u32 = 5;
 
-/// Temporal takes no longer names.
+/// The longest name that Temporal accepts.
 const LONGEST_QUEUE: usize = 1_000;
 
 const PLACEMENTS: [(&str, Placement); 2] = [
@@ -32,9 +32,9 @@ const PLACEMENTS: [(&str, Placement); 2] = [
     ("local", Placement::Local),
 ];
 
-/// Reads the keys of a table whose steps may take so long.
+/// Reads the keys of a table. Its steps may take this long.
 pub(crate) fn read(table: &Table<'_>, timeout: Duration) -> ActivitySettings {
-    // What a table held was put beside it. Notes what is no table.
+    // The contents of the table were put beside it. This notes a value that is not a table.
     table.table(TEMPORAL);
     ActivitySettings {
         heartbeat_timeout: read_heartbeat(table, timeout),
@@ -44,7 +44,7 @@ pub(crate) fn read(table: &Table<'_>, timeout: Duration) -> ActivitySettings {
     }
 }
 
-/// As [`read`], for one tool.
+/// Reads the keys as [`read`] does, for one tool.
 pub(crate) fn read_tool(table: &Table<'_>, tool: &str, timeout: Duration) -> ActivitySettings {
     let settings = read(table, timeout);
     if settings.placement == Some(Placement::Local) {
@@ -66,12 +66,13 @@ pub(crate) fn read_tool(table: &Table<'_>, tool: &str, timeout: Duration) -> Act
     settings
 }
 
-/// How long a call of this tool may take by itself. What the tools of others say is not known here.
+/// Returns how long a call of this tool may take by itself. The limits of tools that are not built in are not known
+/// here.
 pub(crate) fn own_timeout(tool: &str) -> Option<Duration> {
     builtin(tool)?.timeout
 }
 
-/// Whether it is a built-in tool that changes things. What the tools of others do is not known here.
+/// Returns whether the tool is a built-in one that changes things. What other tools do is not known here.
 fn is_write(tool: &str) -> bool {
     builtin(tool).is_some_and(|known| known.effects() == ToolEffects::Write)
 }

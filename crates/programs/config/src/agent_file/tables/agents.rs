@@ -23,22 +23,22 @@ use crate::agent_file::{
     text::table::{DEFAULTS, RUN_PRIORITY, Table, Text},
 };
 
-/// An agent as the file defines it: what a run carries, and what only the executor needs.
+/// An agent as the file defines it: the part that a run carries, and the part that only the executor needs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Agent {
     pub(crate) spec: AgentSpec,
-    /// What others are told of it that may start it, or hand a run over to it.
+    /// The description for the agents that may start this agent, or hand a run over to it.
     pub(crate) description: Option<String>,
     pub(crate) workplace: Workplace,
-    /// The MCP servers whose tools it has.
+    /// The MCP servers whose tools the agent has.
     pub(crate) mcp: Vec<String>,
-    /// The hooks that watch its runs.
+    /// The hooks that watch the agent's runs.
     pub(crate) hooks: Vec<String>,
-    /// The folders of its skills.
+    /// The folders of the agent's skills.
     pub(crate) skills: Vec<Skill>,
 }
 
-/// Its keys, but for those of [`activity`].
+/// The keys of an agent, except for those of [`activity`].
 const KEYS: [&str; 40] = [
     "description",
     "subagents",
@@ -82,7 +82,7 @@ const KEYS: [&str; 40] = [
     "extra",
 ];
 
-/// From how many times on a model is told that its call has had the same result before, where nothing is said.
+/// From how many repeats on a model is notified that its call has had the same result before, by default.
 pub(crate) const MAX_REPEATS: u32 = 3;
 
 const PRIORITIES: [(&str, Priority); 2] = [
@@ -115,7 +115,7 @@ pub(crate) fn read(
         root.problems.add(root.offset_of("agents"), MISSING);
     }
     if let Some(defaults) = root.table(DEFAULTS) {
-        // What they say is wrong or right whoever has it.
+        // The values of the defaults are right or wrong whichever agent has them.
         read_one("", &defaults, known, servers, &[]);
     }
     let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
@@ -150,7 +150,7 @@ fn read_one(
     let default = AgentSpec::default();
     let mut models = models::read_list(table, "model", known);
     if table.is_defaults() {
-        // What depends on the model depends on the agent.
+        // Whether a value fits the model depends on the agent.
         models.clear();
     } else if !table.has("model") {
         table.missing("model = \"provider/model\"");
@@ -237,7 +237,7 @@ fn read_one(
             let hook = known.hooks.get(name);
             hook.is_some_and(hooks::HookSettings::watches_calls)
         }),
-        // They are given with their tool.
+        // The skills are added together with their tool.
         skills: Vec::new(),
         subagents: subagents::read(table, names),
         handoffs: handoffs::read(table, name, names),
@@ -246,14 +246,14 @@ fn read_one(
             .unwrap_or(default.max_depth),
         max_children: table.count("max_children").unwrap_or(default.max_children),
         pool: pools::read_name(table, known.pools),
-        // Those that its trees use are known when all agents are.
+        // The pools that its trees use are known once all agents are read.
         pools: BTreeMap::new(),
         lease: table.duration("lease").unwrap_or(default.lease),
-        // Whoever gives it to a run says it.
+        // The rates are added when a run is given the agent.
         rates: Vec::new(),
-        // Whoever starts a run of it says it.
+        // The bounds are added by the caller that starts a run.
         bounds: Vec::new(),
-        // Whoever gives it to a run says it.
+        // This is set when a run is given the agent.
         signed: false,
         caller_rules: CallerRules::default(),
         retry,
@@ -296,7 +296,7 @@ fn read_one(
     }
 }
 
-/// The word for `priority`, which stands apart from Temporal's number.
+/// Returns the word for `priority`, which is separate from Temporal's number.
 fn read_priority(agent: &Table<'_>) -> Priority {
     let word = agent.text(RUN_PRIORITY);
     let chosen = word.and_then(|word| agent.choose(activity::PRIORITY, word, &PRIORITIES));
@@ -324,7 +324,7 @@ fn read_limits(agent: &Table<'_>) -> Limits {
     }
 }
 
-/// Says to the agents what those are for that they may start or hand a run over to, and gives them their tools.
+/// Adds to the agents the descriptions of those that they may start or hand a run over to, and the tools for it.
 fn describe_others(agents: &mut BTreeMap<String, Agent>) {
     let told: BTreeMap<String, _> = agents
         .iter()

@@ -62,7 +62,7 @@ fn read_one(name: &str, table: &Table<'_>, approvers: &mut Approvers) {
             let message = format!("has a key of {owner} too: a key has one owner");
             table.problem(key, offset, &message);
         }
-        // The value was noted if it is no list.
+        // A value that is not a list was noted already.
         ApproversError::NoKey { .. } if table.is_empty_list(key) => {
             let message = "names no key: write [\"ssh-ed25519 AAAA… name\"]";
             table.problem(key, offset, message);

@@ -1,4 +1,4 @@
-//! Programs that are asked something: the keys `command`, `env` and `timeout`.
+//! Programs that answer requests: the keys `command`, `env` and `timeout`.
 
 use std::{path::Path, time::Duration};
 
@@ -10,20 +10,20 @@ use crate::agent_file::text::{
     table::{Table, Text},
 };
 
-/// How long a program has for an answer, where nothing is said.
+/// How long a program has for an answer, by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A program as the file has it.
+/// A program as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Command {
     pub(crate) words: Vec<String>,
-    /// The variables that it gets beside the usual ones.
+    /// The variables that the program gets besides the usual ones.
     pub(crate) env: Vec<String>,
     timeout: Duration,
 }
 
 impl Command {
-    /// The program, which is started in this directory.
+    /// Returns the program, to be started in this directory.
     pub(crate) fn program(&self, cwd: &Path) -> Program {
         Program::new(&self.words)
             .directory(cwd)
@@ -32,7 +32,7 @@ impl Command {
     }
 }
 
-/// Reads the keys. What makes no program is noted, and has no words.
+/// Reads the keys. A value that is not a program is noted, and gives a command without words.
 pub(crate) fn read(table: &Table<'_>) -> Command {
     if !table.has("command") {
         table.missing("command = [\"./check.sh\"]");

@@ -23,12 +23,12 @@ enum Strategy {
     ProviderClearsToolResults,
 }
 
-/// How a conversation is kept small here, and what the provider does besides.
+/// How a conversation is kept small here, and what the provider does for that.
 #[derive(Default)]
 pub(crate) struct Context {
     pub(crate) policy: ContextPolicy,
     pub(crate) management: Option<ContextManagement>,
-    /// What becomes part of its instructions.
+    /// The context that becomes part of the agent's instructions.
     pub(crate) persistent: PersistentContext,
 }
 
@@ -141,7 +141,7 @@ fn read_sections(context: &Table<'_>) -> PersistentContext {
     })
 }
 
-/// Reads what the agent is reminded of.
+/// Reads the agent's reminders.
 fn read_reminders(context: &Table<'_>) -> Vec<Reminder> {
     let tables = context.named_tables("reminders").into_iter();
     let reminders = tables.filter_map(|(_name, table)| {
@@ -175,7 +175,7 @@ fn read_reminders(context: &Table<'_>) -> Vec<Reminder> {
     reminders.collect()
 }
 
-/// What the provider of the agent's model is asked to do.
+/// Returns the context edits that the provider of the agent's model is asked for.
 fn edit(
     table: &Table<'_>,
     strategy: Strategy,
@@ -211,7 +211,7 @@ fn edit(
     }
 }
 
-/// The models beside the agent's own that summarise for it, as `provider/model`.
+/// Returns the models besides the agent's own that summarise for it, as `provider/model`.
 pub(crate) fn summary_models(policy: &ContextPolicy) -> impl Iterator<Item = &str> {
     policy.rules.iter().filter_map(|rule| match rule {
         ContextRule::Summarize { model, .. } => model.as_deref(),

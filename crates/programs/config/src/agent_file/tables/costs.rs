@@ -1,4 +1,4 @@
-//! Whether limits of cost can be kept: they hold for the runs below a run, too.
+//! Checks whether limits of cost can be enforced: they apply to the runs below a run, too.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::agent_file::{
     text::table::Table,
 };
 
-/// Notes the limits that cannot be kept, since there is no price for an agent whose runs count for them.
+/// Notes the limits that cannot be enforced, since an agent whose runs count towards them has no price.
 pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, known: &Known<'_>) {
     for (name, table) in tables {
         let Some(&agent) = agents.get(name) else {
@@ -40,7 +40,7 @@ pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, know
     }
 }
 
-/// Why nobody knows what runs of one of these agents cost, if so it is.
+/// Returns why the cost of runs of one of these agents is unknown; `None` if it is known.
 fn unpriced(names: BTreeSet<&str>, agents: &Definitions<'_>, known: &Known<'_>) -> Option<String> {
     names.into_iter().find_map(|name| {
         let agent = agents.get(name)?;

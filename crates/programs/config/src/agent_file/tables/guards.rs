@@ -1,4 +1,4 @@
-//! What looks at what goes into runs and out of them: the tables `[guards.NAME]`, and the key `guards` of agents.
+//! The guards of what goes into runs and out of them: the tables `[guards.NAME]`, and the key `guards` of agents.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,7 +32,7 @@ pub(crate) const KEY: &str = "guards";
 /// The tables.
 pub(crate) const GUARDS: &str = "guards";
 
-/// What a guard does about what it finds, as words.
+/// The actions of a guard after a finding, as words.
 const THEN: [(&str, Action); 5] = [
     ("warn", Action::Warn),
     ("replace", Action::Replace),
@@ -41,7 +41,7 @@ const THEN: [(&str, Action); 5] = [
     ("trip", Action::Trip),
 ];
 
-/// What becomes of what a guard could say nothing about, as words.
+/// The actions after a guard that failed, as words.
 const ON_FAILURE: [(&str, Failing); 5] = [
     ("pass", Failing::Pass),
     ("warn", Failing::Warn),
@@ -57,10 +57,10 @@ const POINTS: [(&str, GuardPoint); 4] = [
     ("output", GuardPoint::Output),
 ];
 
-/// The keys of all kinds.
+/// The keys that all kinds have.
 const COMMON: [&str; 4] = ["kind", "at", "tools", "then"];
 
-/// The kinds, and the keys that each has beside those of all.
+/// The kinds, and the keys of each besides those that all have.
 const KINDS: [(&str, &[&str]); 7] = [
     ("secrets", &["with"]),
     ("patterns", &["patterns", "with"]),
@@ -95,7 +95,7 @@ enum Failing {
 }
 
 impl Failing {
-    /// What is done about what the guard could not say anything about; `None` if it passes.
+    /// Returns what is done when the guard fails; `None` if the content passes.
     const fn then(self) -> Option<Then> {
         Some(match self {
             Self::Pass => return None,
@@ -107,14 +107,14 @@ impl Failing {
     }
 }
 
-/// A guard as the file has it.
+/// A guard as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct GuardSettings {
-    /// Where it looks; as its kind does where nothing is said.
+    /// The points at which the guard looks; the default of its kind if the file has none.
     at: BTreeSet<GuardPoint>,
     tools: Vec<String>,
     then: Option<Action>,
-    /// What takes the place of what it finds.
+    /// The replacement for what the guard finds.
     with: Option<String>,
     what: What,
 }
@@ -137,10 +137,10 @@ enum What {
     },
 }
 
-/// Stands for the model of an agent where the file says nothing of it that can be read.
+/// Takes the place of an agent's model that the file does not name, or not readably.
 const NO_MODEL: &str = "none/none";
 
-/// Why the settings of a guard make none.
+/// Why the settings do not make a guard.
 enum Unusable {
     Pattern(InvalidPattern),
     Host(InvalidHost),
@@ -148,7 +148,7 @@ enum Unusable {
 }
 
 impl GuardSettings {
-    /// Stands for a guard of a file that is refused.
+    /// Returns a placeholder for a guard of a file that is rejected.
     const fn unreadable() -> Self {
         Self {
             at: BTreeSet::new(),
@@ -159,13 +159,13 @@ impl GuardSettings {
         }
     }
 
-    /// The guard of these settings, whose programs are started in this directory, of an agent of this model. The settings were
-    /// found to make one when they were read; `None` where they do not.
+    /// Returns the guard of these settings for an agent of this model. Its programs are started in this directory. The
+    /// settings were found valid when they were read; `None` if they are not.
     pub(crate) fn guard(&self, name: &str, cwd: &Path, own: &str) -> Option<Arc<dyn Guard>> {
         self.make(name, cwd, own).ok()
     }
 
-    /// The program that it is, if it is one.
+    /// Returns the guard's program, if the guard is one.
     pub(crate) const fn command(&self) -> Option<&Command> {
         match &self.what {
             What::Command { command, .. } => Some(command),
@@ -173,9 +173,9 @@ impl GuardSettings {
         }
     }
 
-    /// As definitions of agents of this model name it.
+    /// Returns the guard as definitions of agents of this model name it.
     fn spec(&self, name: &str, own: &str) -> GuardSpec {
-        // They hold nothing that JSON cannot.
+        // The settings contain nothing that JSON cannot express.
         let settings = serde_json::to_value(self).unwrap_or_default();
         let settings = hex(&Sha256::digest(canonical_json(&settings)));
         let settings = format!("sha256:{settings}");
@@ -265,12 +265,12 @@ impl GuardSettings {
     }
 }
 
-/// The guards of the file.
+/// Returns the guards of the file.
 pub(crate) fn read(root: &Table<'_>, providers: &Providers) -> BTreeMap<String, GuardSettings> {
     let tables = root.named_tables(GUARDS).into_iter();
     tables
         .map(|(name, table)| {
-            // What is wrong with one is noted: agents that name it are not said to name none.
+            // A wrong guard is noted and still kept: agents that name it do not get a second problem.
             let settings =
                 read_one(name, &table, providers).unwrap_or_else(GuardSettings::unreadable);
             (name.to_owned(), settings)
@@ -332,7 +332,7 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
         Ok(_) => Some(settings),
         Err(Unusable::Pattern(error)) => {
             let offset = table.offset_of("patterns");
-            // Its last line says what is wrong, those before draw where.
+            // The last line of the error states the problem, the lines before draw where it is.
             let why = error.source.to_string();
             let why = why.lines().last().unwrap_or_default();
             let why = why.trim_start_matches("error: ");
@@ -394,7 +394,7 @@ fn read_what(kind: &str, table: &Table<'_>, providers: &Providers) -> Option<Wha
     })
 }
 
-/// The guards of an agent of this model, in its order.
+/// Returns the guards of an agent of this model, in the agent's order.
 pub(crate) fn read_names(
     agent: &Table<'_>,
     guards: &BTreeMap<String, GuardSettings>,
@@ -411,7 +411,7 @@ fn own(text: &Text<'_>) -> String {
     text.value.to_owned()
 }
 
-/// The models that judge for an agent, as `provider/model`.
+/// Returns the models that judge for an agent, as `provider/model`.
 pub(crate) fn judging_models(agent: &AgentSpec) -> impl Iterator<Item = &str> {
     let judges = agent
         .guards

@@ -21,14 +21,15 @@ const CONVERSATIONS: [(&str, HandedConversation); 3] = [
     ("last", HandedConversation::Last),
 ];
 
-/// The entries of the agent of this name, those that name other agents of the file. What is said of these comes later.
+/// Returns the entries of the agent of this name that name other agents of the file. Their descriptions are added
+/// later.
 pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff> {
     let mut handoffs: Vec<Handoff> = Vec::new();
     for entry in agent.entries(KEY, WANTED) {
         let Some((name, handoff)) = read_entry(&entry) else {
             continue;
         };
-        // What [defaults] name is checked with each agent that has it.
+        // The names in [defaults] are checked with each agent that inherits them.
         if !names.contains(&name.value) && !agent.is_defaults() {
             agent.unknown_value("agent", KEY, name, names);
         } else if name.value == own && !agent.is_defaults() {
@@ -45,7 +46,7 @@ pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff>
     handoffs
 }
 
-/// The names that an agent lists, with their places.
+/// Returns the names that an agent lists, with their offsets.
 pub(crate) fn listed<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
     subagents::names_in(agent, KEY, WANTED)
 }
@@ -71,7 +72,7 @@ fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, Handoff)> {
     }
 }
 
-/// Whether a tool hands runs of this agent over to another one.
+/// Returns whether a tool hands runs of this agent over to another one.
 pub(crate) fn is_transfer(agent: &Table<'_>, tool: &str) -> bool {
     let name = tool.strip_prefix(Handoff::PREFIX);
     name.is_some_and(|name| agent.lists(KEY, name))

@@ -23,17 +23,17 @@ const BEFORE_CALL: &str = "pre_tool_execution";
 
 const ON_FAILURE: [(&str, bool); 2] = [("end", false), ("continue", true)];
 
-/// A hook as the file has it.
+/// A hook as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HookSettings {
     pub(crate) command: Command,
-    /// The events that it is asked about; all where empty.
+    /// The events that the hook gets; all if empty.
     events: Vec<String>,
     ignores_failures: bool,
 }
 
 impl HookSettings {
-    /// The hook, whose program is started in this directory.
+    /// Returns the hook, whose program is started in this directory.
     pub(crate) fn hook(&self, name: &str, cwd: &Path) -> CommandHook {
         let hook = CommandHook::new(name, self.command.program(cwd)).on(&self.events);
         match self.ignores_failures {
@@ -42,13 +42,13 @@ impl HookSettings {
         }
     }
 
-    /// Whether it is asked about calls before they are made.
+    /// Returns whether the hook is called before tool calls are made.
     pub(crate) fn watches_calls(&self) -> bool {
         self.events.is_empty() || self.events.iter().any(|event| event == BEFORE_CALL)
     }
 }
 
-/// The hooks of the file.
+/// Returns the hooks of the file.
 pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, HookSettings> {
     let tables = root.named_tables(HOOKS).into_iter();
     tables
@@ -74,7 +74,7 @@ fn read_one(table: &Table<'_>) -> HookSettings {
     }
 }
 
-/// The hooks of an agent, in its order.
+/// Returns the hooks of an agent, in the agent's order.
 pub(crate) fn read_names(agent: &Table<'_>, hooks: &BTreeMap<String, HookSettings>) -> Vec<String> {
     let listed = listed::read(agent, KEY, "hook", hooks).into_iter();
     listed.map(|(name, _)| name.to_owned()).collect()

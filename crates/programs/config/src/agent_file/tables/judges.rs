@@ -1,4 +1,4 @@
-//! Guards that have a model judge: the keys `model`, `policy`, `max_tokens` and `timeout`.
+//! Guards in which a model judges: the keys `model`, `policy`, `max_tokens` and `timeout`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,13 +11,13 @@ use crate::agent_file::{
     text::table::Table,
 };
 
-/// The longest that a model may be given: guards have five minutes in a step of their own.
+/// The longest timeout of a model: guards have five minutes in a step of their own.
 const MOST: Duration = Duration::from_secs(240);
 
-/// A model that judges as the file has it.
+/// A judging model as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct JudgeSettings {
-    /// As `provider/model`; that of the agent where `None`.
+    /// The model as `provider/model`; the agent's own if `None`.
     pub(crate) model: Option<String>,
     policy: String,
     max_tokens: Option<u64>,
@@ -25,7 +25,7 @@ pub(crate) struct JudgeSettings {
 }
 
 impl JudgeSettings {
-    /// The guard of these settings of an agent of this model.
+    /// Returns the guard of these settings for an agent of this model.
     pub(crate) fn guard(&self, name: &str, own: &str) -> ModelGuard {
         let model = self.model.as_deref().unwrap_or(own);
         let mut guard = ModelGuard::new(name, model, self.policy.as_str());

@@ -1,10 +1,10 @@
-//! How far runs may go: `limits`.
+//! The limits of runs: `limits`.
 
 use neuron_types::LimitOverrides;
 
 use crate::agent_file::text::table::Table;
 
-/// The limits that a table names, of an agent or of one that it may start.
+/// Returns the limits in a table of an agent, or of an agent that it may start.
 pub(crate) fn read(of: &Table<'_>) -> LimitOverrides {
     let Some(table) = of.table("limits") else {
         return LimitOverrides::default();

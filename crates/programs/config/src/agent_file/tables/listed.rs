@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::agent_file::text::table::Table;
 
-/// The tables of this kind that the list under a key of an agent names, in its order, and each once: notes what is unknown or
-/// named twice.
+/// Returns the tables of this kind that the list under a key of an agent names, in the list's order, and each once.
+/// Notes names that are unknown or listed twice.
 pub(crate) fn read<'a, T>(
     agent: &Table<'_>,
     key: &str,

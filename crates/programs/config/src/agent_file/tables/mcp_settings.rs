@@ -21,7 +21,7 @@ use crate::agent_file::{
     },
 };
 
-/// The longest name of a server: tools' names begin with it.
+/// The longest name of a server: the names of its tools begin with it.
 const MAX_NAME: usize = 32;
 const KEYS: [&str; 15] = [
     "command",
@@ -54,7 +54,7 @@ const RESERVED_HEADERS: [&str; 9] = [
     "transfer-encoding",
 ];
 
-/// A server as the file names it.
+/// A server as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct McpSettings {
     pub(crate) command: Vec<String>,
@@ -67,24 +67,24 @@ pub(crate) struct McpSettings {
     pub(crate) headers_env: BTreeMap<String, String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) start_timeout: Option<Duration>,
-    /// Whether its agents need it to start.
+    /// Whether the agents of the server need it to start.
     pub(crate) required: bool,
-    /// Whether it may ask the person.
+    /// Whether the server may ask the person.
     pub(crate) elicitation: bool,
     pub(crate) sampling: Sampling,
     pub(crate) sampling_max_tokens: Option<u64>,
-    /// Whether it is said which run a call is of, and whose, if the file says so.
+    /// Whether calls carry the run that they belong to, and its user, if the file sets that.
     pub(crate) tags: Option<bool>,
-    /// What its program may reach, if the file says so.
+    /// What the server's program may reach, if the file sets that.
     pub(crate) sandbox: Option<Sandbox>,
 }
 
-/// Which model a server may ask.
+/// The model that a server may ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Sampling {
     #[default]
     Nobody,
-    /// That of the agents that use the server.
+    /// The model of the agents that use the server.
     Agents,
     Model {
         provider: String,
@@ -103,7 +103,7 @@ pub(crate) fn read(root: &Table<'_>, known: &Known<'_>) -> BTreeMap<String, McpS
         .collect()
 }
 
-/// Finds the model for servers that ask that of their agents.
+/// Finds the model for servers that ask the model of their agents.
 pub(crate) fn settle_sampling(
     root: &Table<'_>,
     servers: &mut BTreeMap<String, McpSettings>,
@@ -290,7 +290,7 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
     }
 }
 
-/// Headers by their names, which are the same in whatever case they are written.
+/// Returns headers by their names, which are equal whatever case they are written in.
 fn read_headers<'a>(table: &Table<'a>, key: &str) -> BTreeMap<String, Text<'a>> {
     let Some(headers) = table.table(key) else {
         return BTreeMap::new();
@@ -310,7 +310,7 @@ fn read_headers<'a>(table: &Table<'a>, key: &str) -> BTreeMap<String, Text<'a>> 
     read
 }
 
-/// Whether it is what RFC 9110 calls a token.
+/// Returns whether the name is a token as RFC 9110 defines it.
 fn is_token(name: &str) -> bool {
     let is_mark = |c: char| "!#$%&'*+-.^_`|~".contains(c);
     !name.is_empty()

@@ -1,4 +1,4 @@
-//! Naming a model of a provider.
+//! The names of the models of a provider.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ pub(crate) struct ModelName<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The parts of `provider/model`. The model's own name may hold slashes.
+/// Returns the parts of `provider/model`. The model's own name may contain slashes.
 pub(crate) fn split(text: &str) -> Option<ModelName<'_>> {
     let (provider, name) = text.split_once('/')?;
     (!provider.is_empty() && !name.is_empty()).then_some(ModelName { provider, name })
 }
 
 impl ModelName<'_> {
-    /// `provider/model`.
+    /// Returns `provider/model`.
     pub(crate) fn text(self) -> String {
         format!("{}/{}", self.provider, self.name)
     }
 }
 
-/// Reads what names a model of one of these providers.
+/// Reads the name of a model of one of these providers.
 pub(crate) fn read_name<'a>(
     table: &Table<'a>,
     key: &str,

@@ -1,4 +1,4 @@
-//! What is asked of a model, and what it costs.
+//! The keys that name models, and the prices of models.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub(crate) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Optio
     read_name(table, key, table.text(key)?, known.providers)
 }
 
-/// Reads a key that names a model, or several in the order in which they are asked. Empty if it is absent, or if one of
-/// them cannot be read.
+/// Reads a key that names a model, or several in the order in which they are asked. Empty if the key is absent, or if
+/// one of the names cannot be read.
 pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Vec<ModelName<'a>> {
     if table.is_empty_list(key) {
         let message = "is an empty list: name a model, as in \"openai/gpt-6.1-terra\"";
@@ -44,7 +44,7 @@ pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> 
     let models = texts
         .into_iter()
         .map(|text| read_name(table, key, text, known.providers));
-    // All are read, so that every problem is noted.
+    // All names are read, so that every problem is noted.
     let models: Vec<_> = models.collect();
     models
         .into_iter()
@@ -146,7 +146,7 @@ pub(crate) fn read_prices(
     prices
 }
 
-/// The published prices of the providers that are vendors themselves.
+/// Returns the published prices of the providers that are vendors themselves.
 pub(crate) fn listed_prices(providers: &BTreeMap<String, ProviderSettings>) -> Prices {
     let mut prices = Prices::default();
     for (name, settings) in providers {
@@ -157,7 +157,7 @@ pub(crate) fn listed_prices(providers: &BTreeMap<String, ProviderSettings>) -> P
     prices
 }
 
-/// Reads a price without one for long prompts. The table may have `further` keys.
+/// Reads a price without the part for long prompts. The table may have `further` keys.
 fn read_price(table: &Table<'_>, further: &[&str]) -> Option<ModelPrice> {
     let keys = ["input", "output", "cache_read", "cache_write"];
     table.expect_keys(&[&keys, further].concat());
@@ -192,7 +192,7 @@ fn read_long_prompt(price: &Table<'_>) -> Option<LongPrompt> {
     })
 }
 
-/// Notes that a cost limit cannot be kept for a model without a price. A script states its own costs.
+/// Notes that a cost limit cannot be enforced for a model without a price. A script states its own costs.
 pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
     if let Some(why) = no_price(model, known)
         && let Some(limits) = agent.table("limits")
@@ -202,7 +202,7 @@ pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, kno
     }
 }
 
-/// Why nobody knows what calls of a model cost, and what to do about it; `None` if it is known.
+/// Returns why the cost of a model's calls is unknown, and what to do about it; `None` if it is known.
 pub(crate) fn no_price(model: Option<ModelName<'_>>, known: &Known<'_>) -> Option<String> {
     let ModelName { provider, name } = model?;
     let scripted = known

@@ -1,4 +1,4 @@
-//! What becomes of what goes on no further: the table `on` of an agent.
+//! What happens to runs that cannot continue: the table `on` of an agent.
 
 use neuron_types::{OnExpiry, OnHalt, OnLoop, OnUnknownOutcome};
 

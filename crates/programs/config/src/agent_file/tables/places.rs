@@ -1,4 +1,4 @@
-//! Where an agent works that others may start, or hand their runs over to: in no wider place than theirs.
+//! Checks that an agent does not start, or hand its runs over to, agents that work in a wider place than its own.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::agent_file::{
     text::table::{Table, dotted},
 };
 
-/// Notes each agent that is listed by one which works in a narrower place. Since each that starts another is looked at, no
-/// agent is started in a wider place by a third one in between.
+/// Notes each agent that is listed by an agent which works in a narrower place. Since each agent that starts another is
+/// checked, no agent is started in a wider place by a third one in between.
 pub(crate) fn check(tables: &[(&str, Table<'_>)], places: &BTreeMap<&str, &Workplace>) {
     for (name, table) in tables {
         let Some(lead) = places.get(name) else {
@@ -39,15 +39,15 @@ fn place_of(agent: &str) -> String {
     format!("[{}]", dotted(&["agents", agent]))
 }
 
-/// What makes a place wider than another.
+/// Why a place is wider than another.
 struct Wider {
     what: String,
-    /// What to write where it is said.
+    /// What to write in the file, and where.
     advice: String,
 }
 
 impl Workplace {
-    /// What in it lets tools do more than in another one; `None` if it is certain that they do no more.
+    /// Returns what lets tools do more in this place than in another one; `None` if it is certain that they do no more.
     fn wider_than(&self, other: &Self) -> Option<Wider> {
         if self.allow_outside_cwd && !other.allow_outside_cwd {
             return Some(Wider {

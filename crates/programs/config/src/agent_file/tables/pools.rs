@@ -18,7 +18,7 @@ pub(crate) const KEY: &str = "pool";
 /// The tables.
 pub(crate) const POOLS: &str = "pools";
 
-/// How much there is in each pool of the file.
+/// Returns the allowance of each pool of the file.
 pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, Allowance> {
     let tables = root.named_tables(POOLS).into_iter();
     tables
@@ -37,7 +37,7 @@ fn read_one(table: &Table<'_>) -> Allowance {
     }
 }
 
-/// The pool that the model calls of an agent are charged to.
+/// Returns the pool that the model calls of an agent are charged to.
 pub(crate) fn read_name(agent: &Table<'_>, pools: &BTreeMap<String, Allowance>) -> Option<String> {
     let name = agent.text(KEY)?;
     if pools.contains_key(name.value) {
@@ -48,7 +48,7 @@ pub(crate) fn read_name(agent: &Table<'_>, pools: &BTreeMap<String, Allowance>) 
     None
 }
 
-/// Notes that an agent cannot use a pool of money whose model has no price.
+/// Notes that an agent whose model has no price cannot use a pool of money.
 pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
     if let Some(why) = no_price(model, known) {
         let message = format!("names a pool of money, which cannot be kept, because {why}");
@@ -56,7 +56,7 @@ pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, kno
     }
 }
 
-/// Gives to each agent the pools that its trees use, and says which of them those use that it may start.
+/// Gives each agent the pools that its trees use, and marks which of them the agents use that it may start.
 pub(crate) fn share<'a>(
     agents: impl Iterator<Item = &'a mut AgentSpec>,
     pools: &BTreeMap<String, Allowance>,
@@ -78,7 +78,7 @@ pub(crate) fn share<'a>(
     }
 }
 
-/// The pools that each agent uses, and all that its runs come to.
+/// Returns the pools that each agent uses, including those of all agents that its runs may reach.
 fn used_by(agents: &Definitions<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let used = agents.keys().map(|name| {
         let all = reached(agents, [*name].into_iter(), &[]).into_iter();

@@ -1,4 +1,4 @@
-//! The agents that runs may come to.
+//! The agents that runs may reach.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use neuron_types::AgentSpec;
 /// The definitions of a file, by their names.
 pub(crate) type Definitions<'a> = BTreeMap<&'a str, &'a AgentSpec>;
 
-/// The agents that runs of this one may start or be handed over to.
+/// Returns the agents that runs of this one may start or be handed over to.
 pub(crate) fn others(agent: &AgentSpec) -> impl Iterator<Item = &str> {
     let started = agent.subagents.iter().map(|other| other.name.as_str());
     let handed_to = agent.handoffs.iter().map(|other| other.name.as_str());
     started.chain(handed_to)
 }
 
-/// These agents and all that their runs come to, but for some.
+/// Returns these agents and all that their runs may reach, without some.
 pub(crate) fn reached<'a>(
     agents: &Definitions<'a>,
     from: impl Iterator<Item = &'a str>,

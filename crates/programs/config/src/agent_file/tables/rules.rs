@@ -19,7 +19,8 @@ use crate::agent_file::{
 /// The keys of an entry of `ask` that is a table.
 const KEYS: [&str; 5] = ["call", "from", "needed", "within", "then"];
 
-/// The entries of `allow` or `deny`: patterns of calls, some after a `!`. Which tools an MCP server has is not known here.
+/// Returns the entries of `allow` or `deny`: patterns of calls, some after a `!`. The tools of MCP servers are not
+/// known here.
 pub(crate) fn read(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String> {
     let entries = agent.texts(key).into_iter();
     entries
@@ -28,7 +29,7 @@ pub(crate) fn read(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String
         .collect()
 }
 
-/// The entries of `ask`: patterns as in the other lists, or tables that say whom to ask.
+/// Returns the entries of `ask`: patterns as in the other lists, or tables that name whom to ask.
 pub(crate) fn read_ask(agent: &Table<'_>, servers: &[&str]) -> Vec<AskRule> {
     const KEY: &str = "ask";
     let entries = agent.entries(
@@ -85,7 +86,7 @@ fn read_table(table: &Table<'_>) -> Option<AskRule> {
     })
 }
 
-/// Whether an entry is a rule that can be for a call; notes it if it is none.
+/// Returns whether an entry is a rule that can apply to a call; notes a problem if it is not.
 fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> bool {
     let text = entry.value.strip_prefix('!').unwrap_or(entry.value);
     let Some(pattern) = CallPattern::parse(text) else {
@@ -129,7 +130,7 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     fits || !servers.is_empty()
 }
 
-/// Whether the tool has the argument that a rule is about. A rule that never fits would protect nothing.
+/// Returns whether the tool has the argument that a rule is about. A rule that never fits would protect nothing.
 fn has_argument(agent: &Table<'_>, key: &str, entry: Text<'_>, pattern: CallPattern<'_>) -> bool {
     let Some((argument, _)) = pattern.argument.filter(|(name, _)| !name.starts_with('/')) else {
         return true;

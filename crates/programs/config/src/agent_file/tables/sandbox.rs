@@ -8,7 +8,7 @@ use crate::agent_file::text::table::Table;
 /// The key.
 pub(crate) const KEY: &str = "sandbox";
 
-/// What it says, if it is there and can be understood.
+/// Returns the value of the key, if it is present and valid.
 pub(crate) fn read(table: &Table<'_>) -> Option<Sandbox> {
     if !table.has(KEY) {
         return None;

@@ -9,7 +9,7 @@ pub(crate) const SESSIONS: &str = "sessions";
 
 const TO: &str = "to";
 
-/// Reads where a worker keeps sessions, as the file says it.
+/// Reads where a worker keeps sessions, as it stands in the file.
 pub(crate) fn read(root: &Table<'_>) -> Option<PathBuf> {
     let table = root.table(SESSIONS)?;
     table.expect_keys(&[TO]);

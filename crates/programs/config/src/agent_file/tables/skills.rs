@@ -16,10 +16,10 @@ use crate::agent_file::text::{
 /// The key of an agent.
 pub(crate) const KEY: &str = "skills";
 
-/// The most skills of an agent: a model is told of each in every request.
+/// The most skills of an agent: each is described to the model in every request.
 const MAX_SKILLS: usize = 100;
 
-/// The skills that an agent's patterns fit, in their order and that of the names of their folders.
+/// Returns the skills that an agent's patterns match, in the order of the patterns and then of the folders' names.
 pub(crate) fn read(agent: &Table<'_>) -> Vec<Skill> {
     let mut skills: Vec<Skill> = Vec::new();
     for pattern in agent.texts(KEY) {
@@ -30,13 +30,13 @@ pub(crate) fn read(agent: &Table<'_>) -> Vec<Skill> {
     skills
 }
 
-/// Adds those of one pattern, or says what is wrong with it.
+/// Adds the skills of one pattern. The error states what is wrong with the pattern.
 fn add(agent: &Table<'_>, pattern: Text<'_>, skills: &mut Vec<Skill>) -> Result<(), String> {
     let problems = agent.problems;
     let here = problems.folder(pattern.offset);
     let mut found = patterns::find(here, pattern.value)?;
     let more = patterns::folder(here, pattern.value);
-    // Beside the folders that a pattern fits there may be files.
+    // There may be files beside the folders that a pattern matches.
     found.retain(|path| more.is_none() || path.is_dir());
     if found.is_empty() {
         return Err(format!("has {:?}, which fits no folder", pattern.value));
@@ -51,7 +51,7 @@ fn add(agent: &Table<'_>, pattern: Text<'_>, skills: &mut Vec<Skill>) -> Result<
                 "names {path}, in which the agent file is: give the skill a folder of its own"
             ));
         }
-        // It is not known how the folder is reached: what it is called is its real path.
+        // It is unknown by which path the folder is reached: its name is its real path.
         problems.note_read(skill.path(), digest);
         match skills.iter().find(|known| known.spec().name == *name) {
             Some(known) if known.path() == skill.path() => {}
@@ -74,7 +74,7 @@ fn add(agent: &Table<'_>, pattern: Text<'_>, skills: &mut Vec<Skill>) -> Result<
     Ok(())
 }
 
-/// Whether a folder, by its real path, is this one or around it.
+/// Returns whether a folder, by its real path, is this one or contains it.
 fn holds(folder: &Path, here: &Path) -> bool {
     let here = match here.as_os_str().is_empty() {
         true => Path::new("."),
@@ -95,18 +95,18 @@ pub(crate) fn give(spec: &mut AgentSpec, skills: &[Skill], options: &BuiltinOpti
     tools.sort_by(|one, other| one.name.cmp(&other.name));
 }
 
-/// The tool that reads these skills.
+/// Returns the tool that reads these skills.
 pub(crate) fn tool(skills: &[Skill], options: &BuiltinOptions) -> ReadSkill {
     ReadSkill::new(skills.iter().cloned()).options(options.clone())
 }
 
-/// Whether a run of this definition may read skills.
+/// Returns whether a run of this definition may read skills.
 pub(crate) fn are_read_by(agent: &AgentSpec) -> bool {
     let mut tools = agent.head.tools.iter();
     tools.any(|tool| tool.name == SkillSpec::TOOL)
 }
 
-/// Whether a rule of the agent is about the tool that reads its skills.
+/// Returns whether a rule of the agent is about the tool that reads its skills.
 pub(crate) fn are_read_under(agent: &Table<'_>, pattern: &CallPattern<'_>) -> bool {
     agent.has(KEY) && pattern.matches_tool(SkillSpec::TOOL)
 }

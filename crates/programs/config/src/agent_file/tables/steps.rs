@@ -17,19 +17,19 @@ const PARALLEL_WRITES: &str = "parallel_writes";
 
 const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
 
-/// What the `[agents.NAME.tool.TOOL]` tables say, by tool.
+/// The contents of the `[agents.NAME.tool.TOOL]` tables, by tool.
 #[derive(Default)]
 pub(crate) struct ToolTables {
-    /// What a run carries.
+    /// The settings that a run carries.
     pub(crate) settings: BTreeMap<String, ToolSettings>,
-    /// What only the executor needs.
+    /// The limits that only the executor needs.
     pub(crate) limits: BTreeMap<String, ToolLimits>,
 }
 
 /// The table in `[agents.NAME.retry]` that is for model calls.
 const MODEL: &str = "model";
 
-/// The agent's policy for its steps, and that for its model calls where it has one.
+/// Returns the agent's policy for its steps, and the policy for its model calls if it has one.
 pub(crate) fn read_retry(agent: &Table<'_>) -> (RetryPolicy, Option<RetryPolicy>) {
     let default = RetryPolicy::default();
     let Some(table) = agent.table("retry") else {
@@ -39,7 +39,7 @@ pub(crate) fn read_retry(agent: &Table<'_>) -> (RetryPolicy, Option<RetryPolicy>
     let retry = read_policy(&table, default);
     let model = table.table(MODEL).map(|table| {
         table.expect_keys(&RETRY_KEYS);
-        // Only what is said of model calls limits them.
+        // Only the settings of model calls limit them.
         let unlimited = RetryPolicy {
             maximum_attempts: 0,
             ..retry.clone()
@@ -49,7 +49,7 @@ pub(crate) fn read_retry(agent: &Table<'_>) -> (RetryPolicy, Option<RetryPolicy>
     (retry, model)
 }
 
-/// The tools that an agent has, for what is said about single ones.
+/// The tools that an agent has, to check the settings of single tools.
 pub(crate) struct AgentTools<'a> {
     pub(crate) names: &'a [Text<'a>],
     /// The MCP servers of the file.
@@ -59,7 +59,7 @@ pub(crate) struct AgentTools<'a> {
 }
 
 impl AgentTools<'_> {
-    /// Whether the agent has this tool. Which tools an MCP server has is not known here.
+    /// Returns whether the agent has this tool. The tools of MCP servers are not known here.
     fn have(&self, name: &str) -> bool {
         let server = mcp_names::server_of(name);
         let is_of = |entry| server.is_some() && mcp_names::server_name(entry) == server;
@@ -67,7 +67,7 @@ impl AgentTools<'_> {
         names.any(|tool| tool.value == name || is_of(tool.value))
     }
 
-    /// Notes what is wrong with a table for a tool that the agent does not have.
+    /// Notes the problem with a table for a tool that the agent does not have.
     fn refuse(&self, agent: &Table<'_>, table: &Table<'_>, name: &str) {
         let server = mcp_names::server_of(name).filter(|server| self.servers.contains(server));
         let entry = match server {
@@ -75,7 +75,7 @@ impl AgentTools<'_> {
             None => name.to_owned(),
         };
         if server.is_some() || NAMED_TOOLS.contains(&name) {
-            // The agents that lack a tool do without what [defaults] say of it.
+            // Agents without a tool ignore the settings of [defaults] for it.
             if !table.is_inherited() {
                 let place = table.place();
                 let message = format!(
@@ -84,7 +84,7 @@ impl AgentTools<'_> {
                 table.problems.add(table.offset, message);
             }
         } else if !agent.names("tools").iter().any(|tool| tool.value == name) {
-            // One that the list names was found there.
+            // A tool that the list names was found there.
             let tool = Text {
                 value: name,
                 offset: table.offset,
@@ -94,8 +94,8 @@ impl AgentTools<'_> {
     }
 }
 
-/// What single tools do differently. Retry keys that a tool does not have are the agent's; its calls take no
-/// longer than the agent's where it does not say it.
+/// Returns the settings of single tools. Retry keys that a tool does not have are the agent's; the tool's calls take no
+/// longer than the agent's unless the tool sets a timeout.
 pub(crate) fn read_tools(
     agent: &Table<'_>,
     tools: &AgentTools<'_>,
@@ -122,7 +122,7 @@ pub(crate) fn read_tools(
         }
         let own_retry = RETRY_KEYS.iter().any(|key| table.has(key));
         let own_timeout = table.duration("timeout");
-        // Whose timeouts are the agents'.
+        // The timeouts of [defaults] are the agents'.
         let by_itself = activity::own_timeout(name).filter(|_| !agent.is_defaults());
         let by_itself = by_itself.map_or(timeout, |own| own.min(timeout));
         let tool = ToolSettings {

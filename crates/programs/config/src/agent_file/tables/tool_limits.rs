@@ -41,13 +41,13 @@ impl ToolLimits {
         })
     }
 
-    /// How long a call waits at most, if its attempt may take so long. A write whose time was up before it
-    /// was made would count as one that may have happened, and one that is made late needs time too.
+    /// Returns how long a call waits at most, if its attempt may take this long. A write whose time ran out before it
+    /// was made would count as one that may have happened, and a write that is made late needs time, too.
     pub(crate) fn max_wait(attempt: Duration) -> Duration {
         attempt / 2
     }
 
-    /// Puts the layers around the tool whose attempts may take so long.
+    /// Puts the layers around the tool. Its attempts may take this long.
     pub(crate) fn add_to(&self, registry: &mut ToolRegistry, tool: &str, attempt: Duration) {
         let max_wait = Self::max_wait(attempt);
         let (concurrency, rate) = (self.concurrency.clone(), self.rate.clone());
@@ -55,7 +55,7 @@ impl ToolLimits {
             (Some(_), Some(_)) => max_wait / 2,
             _ => max_wait,
         };
-        // In this order: a call that waits for a place has not begun.
+        // The order matters: a call that waits for a place has not begun.
         if let Some((_, limit)) = concurrency {
             registry.add_tool_middleware(tool, limit.max_wait(max_wait));
         }
@@ -72,7 +72,7 @@ impl ToolLimits {
     }
 }
 
-/// By what the file says, not by the calls that go on.
+/// Compares the limits of the file, not the calls in flight.
 impl PartialEq for ToolLimits {
     fn eq(&self, other: &Self) -> bool {
         self.settings() == other.settings()

@@ -1,4 +1,4 @@
-//! The key `tool_search`: from where on an agent's model finds its tools itself.
+//! The key `tool_search`: the number of tools from which on an agent's model searches its tools itself.
 
 use neuron_types::ToolSearch;
 
@@ -6,7 +6,7 @@ use crate::agent_file::text::table::Table;
 
 pub(crate) const KEY: &str = "tool_search";
 
-/// Reads the key of an agent; `None` where its model is sent all tools. Default is to search.
+/// Reads the key of an agent; `None` if its model is sent all tools. Default is to search.
 pub(crate) fn read(agent: &Table<'_>) -> Option<ToolSearch> {
     let default = ToolSearch::default();
     if agent.is_boolean(KEY) {

@@ -22,9 +22,9 @@ const TOOLS: &str = "tools";
 pub(crate) struct Workplace {
     pub(crate) allow_outside_cwd: bool,
     pub(crate) tool_output_bytes: Option<usize>,
-    /// What its commands may reach.
+    /// What the agent's commands may reach.
     pub(crate) sandbox: Sandbox,
-    /// By tool.
+    /// The limits by tool.
     pub(crate) limits: BTreeMap<String, ToolLimits>,
 }
 
@@ -37,14 +37,14 @@ pub(crate) fn read_workplace(agent: &Table<'_>, limits: BTreeMap<String, ToolLim
     }
 }
 
-/// The tools that the agent has, those that exist.
+/// Returns the tools of the agent that exist.
 pub(crate) fn read_names<'a>(agent: &Table<'a>, servers: &[&str]) -> Vec<Text<'a>> {
     let mut names = agent.names(TOOLS);
     names.retain(|name| is_tool(agent, TOOLS, *name, servers));
     names
 }
 
-/// Whether there is such a tool; notes it if there is none.
+/// Returns whether the tool exists; notes a problem if it does not.
 pub(crate) fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&str]) -> bool {
     if let Some(server) = mcp_names::server_name(name.value) {
         let server = Text {
@@ -82,7 +82,7 @@ pub(crate) fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&
     known
 }
 
-/// What the model is told about these tools, in an order that the file's does not change.
+/// Returns the definitions of these tools as the model sees them, in an order that does not depend on the file's.
 pub(crate) fn definitions(
     names: &[Text<'_>],
     spec: &AgentSpec,
@@ -92,21 +92,21 @@ pub(crate) fn definitions(
     registry(&names, &options(spec, workplace)).definitions()
 }
 
-/// The built-in tools of these names.
+/// Returns the built-in tools of these names.
 pub(crate) fn registry(names: &[&str], options: &BuiltinOptions) -> ToolRegistry {
     let tools = named_tools(options).into_iter();
     tools.filter(|tool| names.contains(&tool.name())).collect()
 }
 
-/// How the built-in tools work for this agent.
+/// Returns the options of the built-in tools for this agent.
 pub(crate) fn options(spec: &AgentSpec, workplace: &Workplace) -> BuiltinOptions {
     let default = BuiltinOptions::default();
     let mut attempt = spec.timeout_of("bash");
     if workplace.limits.contains_key("bash") {
         attempt = attempt.saturating_sub(ToolLimits::max_wait(attempt));
     }
-    // A command that outlives its own timeout is an answer to the model. One that outlives the attempt
-    // has an unknown outcome, so the command's has to come first.
+    // A command that outlives its own timeout is an answer to the model. A command that outlives the attempt has an
+    // unknown outcome, so the command's timeout has to be the shorter one.
     let bash_max_timeout = default.bash_max_timeout.min(attempt.mul_f64(0.9));
     BuiltinOptions {
         confine: !workplace.allow_outside_cwd,

@@ -1,4 +1,4 @@
-//! TOML as JSON, for what is passed on without being understood.
+//! TOML as JSON, for values that are passed on uninterpreted.
 
 use serde_json::{Map, Number, Value};
 use toml::{
@@ -6,7 +6,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// The table as a JSON object, or where the first value stands that JSON has none for.
+/// Returns the table as a JSON object. The error is the offset of the first value that JSON cannot express.
 pub(crate) fn object(table: &DeTable<'_>) -> Result<Value, usize> {
     let fields = table.iter().map(|(name, entry)| {
         let name = name.get_ref().clone().into_owned();

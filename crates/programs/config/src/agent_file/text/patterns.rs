@@ -1,4 +1,4 @@
-//! Patterns of paths: what they fit.
+//! Patterns of paths.
 
 use std::{
     io,
@@ -7,14 +7,14 @@ use std::{
 
 use glob::{MatchOptions, Pattern};
 
-/// As in a shell: what is hidden is named in full.
+/// The options of a shell: hidden files are only matched by their full names.
 const OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: true,
 };
 
-/// The files and folders that a pattern fits, starting from this folder.
+/// Returns the files and folders that a pattern matches, starting from this folder.
 pub(crate) fn find(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let folder = folder
         .to_str()
@@ -26,7 +26,7 @@ pub(crate) fn find(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String>
     paths.collect()
 }
 
-/// What of a pattern stands before its first wildcard, as a folder; `None` without a wildcard.
+/// Returns the part of a pattern before its first wildcard, as a folder; `None` without a wildcard.
 pub(crate) fn folder(folder: &Path, pattern: &str) -> Option<PathBuf> {
     let is_wild = |part: &Component<'_>| {
         let part = part.as_os_str().as_encoded_bytes();

@@ -1,4 +1,4 @@
-//! What is wrong with an agent file, and where.
+//! The problems of an agent file, with their places.
 
 use std::{
     cell::RefCell,
@@ -9,7 +9,7 @@ use std::{
 
 use neuron_types::is_control;
 
-/// One thing that is wrong in an agent file.
+/// One problem of an agent file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Problem {
@@ -17,27 +17,27 @@ pub struct Problem {
     pub path: PathBuf,
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong and what to do.
+    /// What is wrong, and what to do.
     pub message: String,
 }
 
-/// Collects what is found wrong in the texts that an agent file consists of. Offsets count through all of them, so
-/// that one number says where in which text something stands.
+/// Collects the problems in the texts that an agent file consists of. Offsets count through all of the texts, so that
+/// one number names a place in one of them.
 #[derive(Default)]
 pub(crate) struct Problems<'t> {
     sources: Vec<Source<'t>>,
-    /// With the number of the file.
+    /// The problems, each with the number of the file.
     found: RefCell<Vec<(usize, Problem)>>,
-    /// The further files that were read, and what they say.
+    /// The further files that were read, and their contents.
     read: RefCell<BTreeMap<PathBuf, String>>,
-    /// The folders in which more would be a part of the agent file.
+    /// The folders in which a new file would be a part of the agent file.
     folders: RefCell<BTreeSet<PathBuf>>,
 }
 
 struct Source<'t> {
-    /// The offset of its first byte.
+    /// The offset of the text's first byte.
     start: usize,
-    /// Which file it is, in the order in which they were read.
+    /// The number of the file, in the order in which files were read.
     file: usize,
     path: PathBuf,
     text: &'t str,
@@ -51,7 +51,7 @@ impl<'t> Problems<'t> {
         self.push(path, text, file, false)
     }
 
-    /// Adds the text of the first file once more, for what stands in its `[defaults]`.
+    /// Adds the text of the first file once more, for the contents of its `[defaults]`.
     pub(crate) fn add_defaults(&mut self) -> usize {
         let Some(first) = self.sources.first() else {
             return 0;
@@ -80,7 +80,7 @@ impl<'t> Problems<'t> {
 
     /// Notes a problem. The same one at the same place is noted once.
     pub(crate) fn add(&self, offset: usize, message: impl Into<String>) {
-        // Numbers and names stand in it as they were written, and a terminal is not to obey them.
+        // Numbers and names stand in the message as they were written, and must not control a terminal.
         let message = message.into().replace(is_control, "\u{fffd}");
         let problem = match self.source(offset) {
             Some(source) => Problem {
@@ -102,47 +102,47 @@ impl<'t> Problems<'t> {
         }
     }
 
-    /// The file and line of an offset, as messages name them.
+    /// Returns the file and line of an offset, as messages name them.
     pub(crate) fn place(&self, offset: usize) -> String {
         self.source(offset).map_or_else(String::new, |source| {
             format!("{}:{}", source.path.display(), source.line(offset))
         })
     }
 
-    /// The folder of the file, which its paths start from.
+    /// Returns the folder of the file, which its paths start from.
     pub(crate) fn folder(&self, offset: usize) -> &Path {
         let source = self.source(offset);
         let folder = source.and_then(|source| source.path.parent());
         folder.unwrap_or_else(|| Path::new(""))
     }
 
-    /// Notes that a text of the agent file stands in a file of its own.
+    /// Notes that a text of the agent file stands in a separate file.
     pub(crate) fn note_read(&self, path: &Path, text: &str) {
         let mut read = self.read.borrow_mut();
         read.insert(path.to_owned(), text.to_owned());
     }
 
-    /// Notes that what is put into a folder is a part of the agent file, too.
+    /// Notes that files which are put into a folder are a part of the agent file, too.
     pub(crate) fn note_folder(&self, path: PathBuf) {
         self.folders.borrow_mut().insert(path);
     }
 
-    /// The folders that were noted.
+    /// Returns the folders that were noted.
     pub(crate) fn take_folders(&self) -> BTreeSet<PathBuf> {
         self.folders.take()
     }
 
-    /// The files that were noted, with what they say.
+    /// Returns the files that were noted, with their contents.
     pub(crate) fn take_read(&self) -> BTreeMap<PathBuf, String> {
         self.read.take()
     }
 
-    /// Whether it stands in `[defaults]`.
+    /// Returns whether the offset is in `[defaults]`.
     pub(crate) fn is_default(&self, offset: usize) -> bool {
         self.source(offset).is_some_and(|source| source.is_defaults)
     }
 
-    /// Everything that was noted, by file and line.
+    /// Returns everything that was noted, by file and line.
     pub(crate) fn into_vec(self) -> Vec<Problem> {
         let mut found = self.found.into_inner();
         found.sort_by_key(|(file, problem)| (*file, problem.line));
@@ -151,14 +151,14 @@ impl<'t> Problems<'t> {
 }
 
 impl Source<'_> {
-    /// The line of an offset, counted from 1.
+    /// Returns the line of an offset, counted from 1.
     fn line(&self, offset: usize) -> usize {
         let before = self.text.get(..offset.saturating_sub(self.start));
         before.unwrap_or(self.text).matches('\n').count() + 1
     }
 }
 
-/// The known name that was meant, or all there are.
+/// The known name that was meant, or all known names.
 pub(crate) struct Meant<'a> {
     pub(crate) name: &'a str,
     pub(crate) known: &'a [&'a str],
@@ -175,7 +175,7 @@ impl fmt::Display for Meant<'_> {
     }
 }
 
-/// The known name that the given one is a slip of.
+/// Returns the known name of which the given one is a misspelling.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let slips = (name.chars().count() / 3).clamp(1, 3);
     known
@@ -186,7 +186,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, known)| known)
 }
 
-/// A value of the file as a message may show it: not if it could be a key that is in the wrong place.
+/// Returns a value of the file as a message may show it: hidden if it could be a misplaced key.
 pub(crate) fn shown(value: &str) -> String {
     let secret = looks_like_a_key(value);
     if secret {
@@ -196,7 +196,8 @@ pub(crate) fn shown(value: &str) -> String {
     }
 }
 
-/// Whether this could be an API key: by its prefix, or long with digits among its letters and no words.
+/// Returns whether this could be an API key: by its prefix, or because it is long, has digits among its letters and has
+/// no words.
 pub(crate) fn looks_like_a_key(value: &str) -> bool {
     let prefixed = ["sk-", "sk_", "key-", "Bearer ", "AIza", "gsk_", "xai-"]
         .iter()

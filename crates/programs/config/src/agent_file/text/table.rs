@@ -14,30 +14,30 @@ use crate::agent_file::text::{
     problem::{Meant, Problems, shown},
 };
 
-/// What all agents have in common.
+/// The settings that all agents have in common.
 pub(crate) const DEFAULTS: &str = "defaults";
 
-/// Where the word that an agent has for `priority` was put: Temporal's number has the same key. No file has this one.
+/// Where an agent's word for `priority` was put: Temporal's number has the same key. No file has this key.
 pub(crate) const RUN_PRIORITY: &str = "priority of runs";
 
 /// One table of the file. A value that does not fit is noted as a problem and read as absent.
 pub(crate) struct Table<'a> {
     /// The names between the brackets; none for the whole file.
     path: Vec<&'a str>,
-    /// Where it begins.
+    /// The offset at which the table begins.
     pub(crate) offset: usize,
     entries: &'a DeTable<'a>,
     pub(crate) problems: &'a Problems<'a>,
 }
 
-/// A text of the file and where it stands.
+/// A text of the file and its offset.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a> {
     pub(crate) value: &'a str,
     pub(crate) offset: usize,
 }
 
-/// One of a list.
+/// An element of a list.
 pub(crate) enum Entry<'a> {
     Text(Text<'a>),
     Table(Table<'a>),
@@ -48,7 +48,7 @@ impl<'a> Table<'a> {
         Self::file(entries, problems, 0)
     }
 
-    /// All of one file, whose first byte is at this offset.
+    /// Returns the whole of one file, whose first byte is at this offset.
     pub(crate) const fn file(
         entries: &'a DeTable<'a>,
         problems: &'a Problems<'a>,
@@ -57,7 +57,7 @@ impl<'a> Table<'a> {
         Self::at(Vec::new(), offset, entries, problems)
     }
 
-    /// A table by its names between the brackets.
+    /// Returns the table with these names between the brackets.
     pub(crate) const fn at(
         path: Vec<&'a str>,
         offset: usize,
@@ -77,7 +77,7 @@ impl<'a> Table<'a> {
         self.expect_keys_but(known, &[]);
     }
 
-    /// As [`expect_keys`](Self::expect_keys), with what is said about some keys that are not among them.
+    /// Notes unknown keys as [`expect_keys`](Self::expect_keys) does, with special messages for some of them.
     pub(crate) fn expect_keys_but(&self, known: &[&str], refused: &[(&str, &str)]) {
         for key in self.entries.keys() {
             let name = key.get_ref().as_ref();
@@ -98,12 +98,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// How messages name this table.
+    /// Returns how messages name this table.
     pub(crate) fn place(&self) -> String {
         self.place_at(self.offset)
     }
 
-    /// How messages name the table that holds what stands at an offset: this one, or its part of `[defaults]`.
+    /// Returns how messages name the table that contains an offset: this one, or its part of `[defaults]`.
     fn place_at(&self, offset: usize) -> String {
         match self.path.as_slice() {
             [] => "the agent file".to_owned(),
@@ -114,17 +114,17 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Whether this is `[defaults]` itself or a part of it, and not of an agent.
+    /// Returns whether this is `[defaults]` itself or a part of it, and not a table of an agent.
     pub(crate) fn is_defaults(&self) -> bool {
         self.path.first() == Some(&DEFAULTS)
     }
 
-    /// Whether the agent's own table has the key, and not only `[defaults]`.
+    /// Returns whether the agent's own table has the key, and not only `[defaults]`.
     pub(crate) fn says(&self, key: &str) -> bool {
         self.has(key) && !self.problems.is_default(self.offset_of(key))
     }
 
-    /// Whether the agent has this table from `[defaults]` alone.
+    /// Returns whether the agent has this table from `[defaults]` alone.
     pub(crate) fn is_inherited(&self) -> bool {
         self.problems.is_default(self.offset)
     }
@@ -148,7 +148,7 @@ impl<'a> Table<'a> {
         self.entries.contains_key(key)
     }
 
-    /// Whether the key's value is what [`table`](Self::table) notes a problem about.
+    /// Returns whether the key's value is one that [`table`](Self::table) notes a problem about.
     pub(crate) fn holds_other_than_table(&self, key: &str) -> bool {
         self.entries
             .get(key)
@@ -160,7 +160,7 @@ impl<'a> Table<'a> {
         items.is_some_and(|items| items.is_empty())
     }
 
-    /// Whether the key is absent or this number. Else it is noted what is `wanted`.
+    /// Returns whether the key is absent or this number. Otherwise notes what is `wanted`.
     pub(crate) fn is_or_has_no(&self, key: &str, number: u64, wanted: &str) -> bool {
         let Some(value) = self.entries.get(key) else {
             return true;
@@ -192,7 +192,7 @@ impl<'a> Table<'a> {
             .is_some_and(|value| value.get_ref().is_str())
     }
 
-    /// Where the value of a key stands; the table itself where there is none.
+    /// Returns the offset of a key's value; the offset of the table if the key is absent.
     pub(crate) fn offset_of(&self, key: &str) -> usize {
         self.entries
             .get(key)
@@ -212,7 +212,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The tables under this key, by name: `[agents.NAME]`.
+    /// Returns the tables under this key, by name: `[agents.NAME]`.
     pub(crate) fn named_tables(&self, key: &str) -> Vec<(&'a str, Self)> {
         let Some(table) = self.table(key) else {
             return Vec::new();
@@ -227,7 +227,7 @@ impl<'a> Table<'a> {
             .collect()
     }
 
-    /// A table whose keys are another's business, as JSON.
+    /// Returns a table whose keys are not interpreted here, as JSON.
     pub(crate) fn json(&self, key: &str) -> Option<Value> {
         let table = self.table(key)?;
         match json::object(table.entries) {
@@ -249,14 +249,14 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The texts of a table whose keys are another's business, by key.
+    /// Returns the texts of a table whose keys are not interpreted here, by key.
     pub(crate) fn texts_by_key(&self) -> Vec<(&'a str, Text<'a>)> {
         let entries = self.entries.iter();
         entries
             .filter_map(|(key, value)| {
                 let key = key.get_ref().as_ref();
                 let text = as_text(value);
-                // The key may be what was meant to be the value.
+                // The key may be what was meant as the value.
                 let text = text.or_else(|| self.mismatch(&shown(key), value, "a text in quotes"));
                 Some((key, text?))
             })
@@ -286,7 +286,7 @@ impl<'a> Table<'a> {
         texts
     }
 
-    /// The texts and tables of a list.
+    /// Returns the texts and tables of a list.
     pub(crate) fn entries(&self, key: &str, wanted: &str) -> Vec<Entry<'a>> {
         let Some((name, value)) = self.entries.get_key_value(key) else {
             return Vec::new();
@@ -317,7 +317,7 @@ impl<'a> Table<'a> {
         entries
     }
 
-    /// The names of a list of things: of each its name, or a table with `name`.
+    /// Returns the names in a list of things: of each element its text, or its `name` if it is a table.
     pub(crate) fn names(&self, key: &str) -> Vec<Text<'a>> {
         let Some(value) = self.entries.get(key) else {
             return Vec::new();
@@ -345,8 +345,8 @@ impl<'a> Table<'a> {
         names
     }
 
-    /// Whether a list of names has this one, as a text or as a table with `name`. What is wrong with the list is said where it
-    /// is read.
+    /// Returns whether a list of names contains this one, as a text or as a table with `name`. Problems with the list
+    /// are noted where it is read.
     pub(crate) fn lists(&self, key: &str, name: &str) -> bool {
         let items = self
             .entries
@@ -361,8 +361,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A text, or the content of the file that a table names as `{ file = "…" }`, without the line breaks at its
-    /// end. Its path starts from the folder of the file that names it.
+    /// Returns a text, or the content of the file that a table names as `{ file = "…" }`, without the line breaks at
+    /// its end. The path starts from the folder of the file that contains it.
     pub(crate) fn text_or_file(&self, key: &str) -> Option<String> {
         let value = self.entries.get(key)?;
         if !value.get_ref().is_table() {
@@ -391,7 +391,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A text or a list of them.
+    /// Returns a text or a list of texts.
     pub(crate) fn text_or_texts(&self, key: &str) -> Vec<Text<'a>> {
         match self.entries.get(key).map(Spanned::get_ref) {
             Some(DeValue::Array(_)) => self.texts(key),
@@ -407,12 +407,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A whole number of at least 1.
+    /// Returns a whole number of at least 1.
     pub(crate) fn count<T: TryFrom<u64>>(&self, key: &str) -> Option<T> {
         self.count_from(1, key)
     }
 
-    /// A whole number, where 0 means something.
+    /// Returns a whole number, for keys with a meaning of 0.
     pub(crate) fn count_or_none<T: TryFrom<u64>>(&self, key: &str) -> Option<T> {
         self.count_from(0, key)
     }
@@ -431,7 +431,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A number of bytes of at least 1: a whole number, or a text with its unit.
+    /// Returns a number of bytes of at least 1: a whole number, or a text with its unit.
     pub(crate) fn size(&self, key: &str) -> Option<usize> {
         let value = self.entries.get(key)?;
         let Some(text) = value.get_ref().as_str() else {
@@ -440,7 +440,7 @@ impl<'a> Table<'a> {
         bytes(text).or_else(|| self.mismatch(key, value, "a size with its unit, as in \"256KiB\""))
     }
 
-    /// A number from `least` on.
+    /// Returns a number that is at least `least`.
     pub(crate) fn number(&self, key: &str, least: f64) -> Option<f64> {
         let value = self.entries.get(key)?;
         let number = match value.get_ref() {
@@ -453,7 +453,7 @@ impl<'a> Table<'a> {
             .or_else(|| self.mismatch(key, value, &format!("a number of at least {least}")))
     }
 
-    /// An amount of money: read as it is written, never as a binary fraction.
+    /// Returns an amount of money: parsed as it is written, never as a binary fraction.
     pub(crate) fn decimal(&self, key: &str) -> Option<Decimal> {
         let value = self.entries.get(key)?;
         let written = match value.get_ref() {
@@ -478,13 +478,13 @@ impl<'a> Table<'a> {
             .or_else(|| self.mismatch(key, value, "a duration with its unit, as in \"30m\""))
     }
 
-    /// One of a few words.
+    /// Returns the meaning of a key whose value is one of a few words.
     pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let text = self.text(key)?;
         self.choose(key, text, choices)
     }
 
-    /// The meaning of a text that must be one of a few words.
+    /// Returns the meaning of a text that must be one of a few words.
     pub(crate) fn choose<T: Copy>(
         &self,
         key: &str,
@@ -504,7 +504,7 @@ impl<'a> Table<'a> {
         chosen.map(|(_, meaning)| *meaning)
     }
 
-    /// Notes that a text names something that is not there.
+    /// Notes that a text names something that does not exist.
     pub(crate) fn unknown(&self, what: &str, place: &str, text: Text<'_>, known: &[&str]) {
         let name = shown(text.value);
         let meant = Meant {
@@ -517,7 +517,7 @@ impl<'a> Table<'a> {
         );
     }
 
-    /// As [`unknown`](Self::unknown), for the value of a key.
+    /// Notes the same as [`unknown`](Self::unknown), for the value of a key.
     pub(crate) fn unknown_value(&self, what: &str, key: &str, text: Text<'_>, known: &[&str]) {
         let place = self.place_at(text.offset);
         self.unknown(what, &format!("{key} of {place}"), text, known);
@@ -546,7 +546,7 @@ fn as_text<'a>(value: &'a Spanned<DeValue<'a>>) -> Option<Text<'a>> {
     })
 }
 
-/// The bytes of a text such as `256KiB`.
+/// Returns the number of bytes in a text such as `256KiB`.
 fn bytes(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text.strip_prefix(digits)?.trim_start() {
@@ -560,7 +560,7 @@ fn bytes(text: &str) -> Option<usize> {
     number.checked_mul(unit).filter(|bytes| *bytes > 0)
 }
 
-/// The path of a table as it is written between brackets.
+/// Returns the path of a table as it is written between brackets.
 pub(crate) fn dotted(path: &[&str]) -> String {
     let keys: Vec<String> = path.iter().map(|key| quoted(key)).collect();
     keys.join(".")
