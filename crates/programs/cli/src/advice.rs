@@ -1,4 +1,4 @@
-//! What to do about what went wrong with an engine: its errors hold facts, and this is where commands are named.
+//! What to do about an engine's errors: the errors hold facts, and this is where commands are named.
 
 use std::{error::Error, fmt, path::Path};
 
@@ -10,7 +10,7 @@ use neuron_types::Refusal;
 
 use crate::{args::EngineName, home::trust::Foreign, terminal::shown};
 
-/// What went wrong with an engine, and what to do about it.
+/// An error of an engine, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct EngineError(pub(crate) RunClientError);
 
@@ -76,7 +76,7 @@ impl Error for EngineError {
     }
 }
 
-/// What to do where a decision cannot be signed, if the error does not say it.
+/// Returns what to do if a decision cannot be signed and the error does not state it.
 pub(crate) const fn of_signing(error: &SignError) -> &'static str {
     match error {
         SignError::Ask { .. } => {
@@ -90,7 +90,7 @@ pub(crate) const fn of_signing(error: &SignError) -> &'static str {
     }
 }
 
-/// What to do where a run did not take a decision.
+/// Returns what to do if a run rejected a decision.
 pub(crate) fn of_rejection(reason: &str) -> &'static str {
     if reason == VerifyError::Unsigned.to_string() {
         "; its worker has approvers: name your key with --sign"
@@ -99,7 +99,7 @@ pub(crate) fn of_rejection(reason: &str) -> &'static str {
     }
 }
 
-/// Why a run does not take what is asked of it, and what to do about it.
+/// Returns why a run rejects a request, and what to do about it.
 fn of_refusal(refusal: &Refusal) -> String {
     let advice = match refusal {
         Refusal::RunOver { run_id, .. } => format!("`neuron wait {run_id}` prints its output"),
@@ -120,7 +120,7 @@ fn of_refusal(refusal: &Refusal) -> String {
     format!("{refusal}: {advice}")
 }
 
-/// What to do about an agent file that nobody trusts.
+/// Returns what to do about an agent file that no person has trusted.
 pub(crate) fn of_trust(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path).to_string_lossy();
     format!(
@@ -129,7 +129,7 @@ pub(crate) fn of_trust(path: &Path) -> String {
     )
 }
 
-/// What to do about a home of runs that is not recorded as this person's own.
+/// Returns what to do about a home of runs that is not recorded as this person's own.
 pub(crate) fn of_foreign_home(home: &Path, why: &Foreign, can_be_kept: bool) -> String {
     let (folder, home) = (
         home.parent().unwrap_or(home).to_string_lossy(),
@@ -155,7 +155,7 @@ pub(crate) fn of_foreign_home(home: &Path, why: &Foreign, can_be_kept: bool) -> 
             "type `neuron trust {}`, or set NEURON_HOME to it, or NEURON_TRUST=1",
             shown::shell_word(&folder)
         ),
-        // Nothing could be kept of it.
+        // The trust could not be recorded.
         false => "set NEURON_HOME to it, or NEURON_TRUST=1".to_owned(),
     };
     format!(
@@ -164,7 +164,7 @@ pub(crate) fn of_foreign_home(home: &Path, why: &Foreign, can_be_kept: bool) -> 
     )
 }
 
-/// What went wrong with the journal, and what to do about it.
+/// Returns what failed in the journal, and what to do about it.
 pub(crate) fn of_journal(error: &JournalError) -> String {
     match error {
         JournalError::Home { .. } => {
@@ -193,7 +193,7 @@ pub(crate) fn of_journal(error: &JournalError) -> String {
     }
 }
 
-/// What to do about a list that is not complete.
+/// Returns what to do about a list that is not complete.
 pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
     let advice = match named(engine) {
         Some(EngineName::Local) => "list them with the neuron that wrote them".to_owned(),
@@ -205,7 +205,7 @@ pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
     format!("the list is not complete: {why}; {advice}")
 }
 
-/// What may have an agent of which nothing is known.
+/// Returns which worker may have an agent if nothing is known of the agent.
 fn any_worker(engine: &str) -> String {
     let own = match named(engine) {
         Some(EngineName::Temporal) => "on its task queue",
@@ -223,7 +223,7 @@ fn variables(engine: &str) -> &'static str {
     named(engine).map_or("its address", EngineName::variables)
 }
 
-/// The engine that a client's error names.
+/// Returns the engine that a client's error names.
 fn named(engine: &str) -> Option<EngineName> {
     EngineName::from_str(engine, false).ok()
 }

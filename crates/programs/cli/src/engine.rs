@@ -1,4 +1,4 @@
-//! What runs the agents: every command that looks at runs or reaches into them is written once, over
+//! The engine that runs the agents: every command that reads runs or sends them something is written once, over
 //! [`RunClient`].
 
 use std::{collections::BTreeSet, env, sync::Arc};
@@ -8,25 +8,25 @@ use neuron_types::RunStatus;
 
 use crate::{CliError, advice, args::EngineName, home::Home, terminal::output::note};
 
-/// The task queue on Temporal and the prefix on Restate, where [`TASK_QUEUE_VARIABLE`] is not set.
+/// The task queue on Temporal and the prefix on Restate, if [`TASK_QUEUE_VARIABLE`] is not set.
 #[cfg(any(feature = "temporal", feature = "restate"))]
 const TASK_QUEUE: &str = "neuron";
 
 #[cfg(any(feature = "temporal", feature = "restate"))]
 const TASK_QUEUE_VARIABLE: &str = "NEURON_TASK_QUEUE";
 
-/// How many runs are asked for at once.
+/// How many runs are requested at once.
 const PAGE: usize = 1_000;
 
-/// How many are asked for at least where most may not pass the filter.
+/// How many runs are requested at least if most may not pass the filter.
 const FEWEST: usize = 100;
 
-/// The client of the engine that the command line names; local runs are those in this home directory, and work in the
-/// current one if they are started here.
+/// Returns the client of the engine that the command line names; local runs are those in this home directory, and work
+/// in the current directory if they are started here.
 ///
 /// # Errors
 ///
-/// What keeps it from being reached, or that this build is without it.
+/// The engine cannot be reached, or this build does not support it.
 pub(crate) async fn open(engine: EngineName, home: &Home) -> Result<Arc<dyn RunClient>, CliError> {
     match engine {
         EngineName::Local => {
@@ -60,11 +60,11 @@ pub(crate) async fn open(engine: EngineName, home: &Home) -> Result<Arc<dyn RunC
     }
 }
 
-/// The newest runs that pass a filter, the newest first. What is left out is said on standard error.
+/// Returns the newest runs that pass a filter, the newest first. Runs that are left out are reported on standard error.
 ///
 /// # Errors
 ///
-/// What keeps the engine from being asked.
+/// The engine cannot be asked.
 pub(crate) async fn newest_runs(
     client: &dyn RunClient,
     filter: &RunFilter,
@@ -72,7 +72,7 @@ pub(crate) async fn newest_runs(
 ) -> Result<Vec<RunStatus>, RunClientError> {
     let (mut runs, mut left, mut cursor) = (Vec::new(), limit, None);
     while left > 0 {
-        // A page may have few runs that pass, or none.
+        // A page may have few runs that pass the filter, or none.
         let size = if filter.is_narrow() {
             left.max(FEWEST)
         } else {
@@ -98,11 +98,11 @@ pub(crate) async fn newest_runs(
     Ok(runs)
 }
 
-/// Every run that passes a filter, once. What is left out is said on standard error.
+/// Returns every run that passes a filter, once. Runs that are left out are reported on standard error.
 ///
 /// # Errors
 ///
-/// What keeps the engine from being asked.
+/// The engine cannot be asked.
 pub(crate) async fn each_run(
     client: &dyn RunClient,
     filter: &RunFilter,
@@ -126,12 +126,12 @@ pub(crate) async fn each_run(
     }
 }
 
-/// The open tickets of all runs, the oldest run first: it has waited longest. What is left out is said on standard
-/// error.
+/// Returns the open tickets of all runs, the oldest run first: it has waited longest. Runs that are left out are
+/// reported on standard error.
 ///
 /// # Errors
 ///
-/// What keeps the engine from being asked.
+/// The engine cannot be asked.
 pub(crate) async fn all_tickets(client: &dyn RunClient) -> Result<Vec<OpenTicket>, RunClientError> {
     let mut tickets: Vec<OpenTicket> = Vec::new();
     let mut page = PageRequest::first(PAGE);
@@ -155,7 +155,7 @@ fn say_incomplete(client: &dyn RunClient, why: Option<String>) {
     }
 }
 
-/// The prefix of the services on Restate, which all runs have that a command sees.
+/// Returns the prefix of the services on Restate. All runs that a command sees have it.
 pub(crate) fn prefix(engine: EngineName) -> Option<String> {
     match engine {
         #[cfg(feature = "restate")]
@@ -164,7 +164,7 @@ pub(crate) fn prefix(engine: EngineName) -> Option<String> {
     }
 }
 
-/// The task queue on Temporal and the prefix of the services on Restate.
+/// Returns the task queue on Temporal and the prefix of the services on Restate.
 #[cfg(any(feature = "temporal", feature = "restate"))]
 fn task_queue() -> String {
     neuron_worker::variable(TASK_QUEUE_VARIABLE)

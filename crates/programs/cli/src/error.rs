@@ -1,4 +1,4 @@
-//! What can go wrong with a command.
+//! The errors of commands.
 
 use std::{error::Error, io, path::PathBuf};
 
@@ -66,7 +66,7 @@ pub(crate) enum CliError {
     ForeignHome {
         path: PathBuf,
         why: Foreign,
-        /// There is a place to keep that it is trusted.
+        /// Whether the trust can be recorded.
         can_be_kept: bool,
     },
     #[error("there is no agent file and no .neuron in {}: name a directory that has one", .path.display())]
@@ -186,9 +186,9 @@ pub(crate) enum CliError {
     )]
     TicketsBelow {
         run_id: RunId,
-        /// The one that was named.
+        /// The ticket that was named.
         ticket: Option<String>,
-        /// Those that are open, each with its run.
+        /// The open tickets, each with its run.
         open: String,
         are_several: bool,
         typed: String,
@@ -197,7 +197,7 @@ pub(crate) enum CliError {
     NotBelow {
         run_id: RunId,
         child: String,
-        /// Which runs are.
+        /// The runs with open tickets.
         below: String,
     },
     #[error(
@@ -224,7 +224,7 @@ pub(crate) enum CliError {
          has it with --config"
     )]
     OtherProgram { run_id: RunId, why: String },
-    /// Something kept the run from going on; it did not end.
+    /// An error kept the run from continuing; it did not end.
     #[error("run {run_id} cannot go on here: `neuron resume {run_id}` when that is mended")]
     Stuck {
         run_id: RunId,
@@ -249,24 +249,24 @@ impl From<AgentFileError> for CliError {
 }
 
 impl CliError {
-    /// Something kept the run from going on.
+    /// Returns the error for a run that an error kept from continuing.
     pub(crate) fn stuck(run_id: &RunId, error: DurableError) -> Self {
         Self::Stuck {
             run_id: run_id.clone(),
             source: match error {
-                // That an engine failed says nothing here: there is one, and its error says which part.
+                // That an engine failed is no news here: there is one engine, and its error names the part.
                 DurableError::Engine { source } => source,
                 other => Box::new(other),
             },
         }
     }
 
-    /// Whether nobody reads standard output any more, which is not an error.
+    /// Returns whether standard output has no reader any more, which is not an error.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns what standard error shows: the sentence and the first cause that says more; every cause if
+    /// Returns what standard error shows: the sentence and the first cause that adds something; every cause if
     /// `verbose`.
     pub(crate) fn lines(&self, verbose: bool) -> Vec<String> {
         let causes = causes(self).take(if verbose { usize::MAX } else { 1 });
@@ -276,7 +276,7 @@ impl CliError {
             .collect()
     }
 
-    /// What the process exits with.
+    /// Returns the exit code of the process.
     pub(crate) fn exit(&self) -> Exit {
         if self.is_broken_pipe() {
             return Exit::Done;
@@ -291,7 +291,7 @@ impl CliError {
 impl From<SessionError> for CliError {
     fn from(error: SessionError) -> Self {
         match error {
-            // What to do about it depends on the engine.
+            // The advice depends on the engine.
             SessionError::Engine(error) => error.into(),
             error => Self::Sessions(error),
         }

@@ -1,4 +1,4 @@
-//! What the process exits with.
+//! The exit codes of the process.
 
 use std::process::ExitCode;
 
@@ -7,11 +7,11 @@ use neuron_types::RunPhase;
 /// An exit code of the command. They are a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// The run completed, or the command did what it says.
+    /// The run completed, or the command succeeded.
     Done,
-    /// The run failed, was cancelled, or ended at a limit; it did not take a decision; a check found something.
+    /// The run failed, was cancelled, or ended at a limit; it rejected a decision; a check found something.
     RunFailed,
-    /// Usage, configuration, or what the command needs cannot be reached.
+    /// The usage or configuration is wrong, or something that the command needs cannot be reached.
     Usage,
     /// The run waits for a person.
     Waits,
@@ -20,7 +20,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// What a run in this phase comes to for whoever waited for it.
+    /// Returns the exit code of a command that waited for a run in this phase.
     pub(crate) const fn of_phase(phase: RunPhase) -> Self {
         match phase {
             RunPhase::Completed => Self::Done,
@@ -33,14 +33,14 @@ impl Exit {
         }
     }
 
-    /// The number.
+    /// Returns the number.
     pub(crate) const fn code(self) -> i32 {
         match self {
             Self::Done => 0,
             Self::RunFailed => 1,
             Self::Usage => 2,
             Self::Waits => 3,
-            // As shells report a process that a signal ended.
+            // Shells report a process that a signal ended like this.
             Self::Signalled(number) => 128 + number,
         }
     }

@@ -23,11 +23,11 @@ mod whoami;
 
 use crate::{args::Cli, error::CliError, exit::Exit, terminal::output::note};
 
-/// What `-v` logs where `RUST_LOG` says nothing. Other crates' debug logs are about connections and bytes.
+/// What `-v` logs if `RUST_LOG` does not set it. Other crates' debug logs are about connections and bytes.
 const VERBOSE: &str = "warn,neuron=debug";
 
 fn main() -> ExitCode {
-    // First: this program may have been started again as a sandbox's helper.
+    // This comes first: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
     let cli: Cli = neuron_worker::parse();
     let verbose = cli.global.verbose;
@@ -48,15 +48,15 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<Exit, CliError> {
-    // The run itself goes on in this thread. Tools and the journal do blocking work on threads of their
-    // own; one more thread sees to it that a signal is heard whatever the others do.
+    // The run itself is executed in this thread. Tools and the journal do blocking work on threads of their own; one
+    // more thread makes sure that a signal is noticed whatever the others do.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
         .map_err(CliError::Threads)?;
     let result = runtime.block_on(commands::dispatch(cli));
-    // Blocking work of a run that was interrupted is not waited for: the journal expects that.
+    // Blocking work of an interrupted run is not awaited: the journal expects that.
     runtime.shutdown_background();
     result
 }

@@ -21,11 +21,11 @@ impl AgentWorkflow for Agent {
     }
 }
 
-/// How this build differs from the one that an exported history tells of; `None` if it decides the same.
+/// Returns how this build differs from the one that wrote an exported history; `None` if it decides the same.
 ///
 /// # Errors
 ///
-/// [`CliError::History`] if the file is no history, [`CliError::Replayer`].
+/// [`CliError::History`] if the file is not a history, [`CliError::Replayer`].
 pub(crate) async fn difference(file: &Path) -> Result<Option<String>, CliError> {
     let replay = Replay::new::<Agent>().map_err(|error| CliError::Replayer(error.into()))?;
     match replay.file(file).await {
@@ -38,7 +38,7 @@ pub(crate) async fn difference(file: &Path) -> Result<Option<String>, CliError> 
     }
 }
 
-/// The sentence in what the SDK says, which shows its own structures around it.
+/// Returns the sentence in the SDK's message, which shows its own structures around it.
 fn reason(said: &str) -> String {
     let sentence = said
         .split_once("message: \"")

@@ -1,4 +1,4 @@
-//! What the commands share: options, standard output, the agent file, the journal.
+//! The state that commands share: options, standard output, the agent file, the journal.
 
 use std::{
     env, io,
@@ -31,15 +31,15 @@ use crate::{
 pub(crate) struct Session {
     pub(crate) global: Global,
     pub(crate) output: Output,
-    /// Where local runs are kept, wherever this goes to work.
+    /// The home of local runs, whatever the working directory is.
     home: Home,
-    /// The agent file that is named, wherever this goes to work.
+    /// The agent file that is named, whatever the working directory is.
     config: Option<PathBuf>,
-    /// The run works here, and not in its own directory.
+    /// Whether the run works here, and not in its own directory.
     here: bool,
-    /// The key that signs what is decided, if one is named.
+    /// The key that signs decisions, if one is named.
     key_file: Option<PathBuf>,
-    /// The database of sessions, if one is named: else it is in the home directory.
+    /// The database of sessions, if one is named; otherwise sessions are in the home directory.
     sessions: Option<PathBuf>,
 }
 
@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    /// The same, for a run that works in the current directory whatever its own is.
+    /// Returns the same session, for a run that works in the current directory and not in its own.
     pub(crate) fn here(&self) -> Self {
         Self {
             here: true,
@@ -64,30 +64,31 @@ impl Session {
         }
     }
 
-    /// The same, with what is said about who signs.
+    /// Returns the same session, with these settings of signatures.
     pub(crate) fn signing(&self, args: &SignArgs) -> Self {
         Self {
-            // The command may go elsewhere.
+            // The command may change its directory.
             key_file: args.sign.as_deref().map(from_here),
             ..self.clone()
         }
     }
 
-    /// The same, with sessions in this database, if one is named.
+    /// Returns the same session, with the sessions in this database, if one is named.
     pub(crate) fn with_sessions_at(self, sessions: Option<PathBuf>) -> Self {
         Self { sessions, ..self }
     }
 
-    /// The key that signs what is decided, if one is named.
+    /// Returns the key that signs decisions, if one is named.
     pub(crate) const fn key_file(&self) -> Option<&PathBuf> {
         self.key_file.as_ref()
     }
 
-    /// The same in another directory, to which the process goes. What the command line names is where it was.
+    /// Returns the same session in another directory, to which the process changes. The paths of the command line stay
+    /// the same.
     ///
     /// # Errors
     ///
-    /// The system's, where nobody can go there.
+    /// The system's error if the directory cannot be entered.
     pub(crate) fn at(&self, directory: &Path) -> io::Result<Self> {
         let config = self.config.as_deref().map(from_here);
         env::set_current_dir(directory)?;
@@ -97,7 +98,7 @@ impl Session {
         })
     }
 
-    /// The directory that the command works in.
+    /// Returns the directory that the command works in.
     ///
     /// # Errors
     ///
@@ -106,40 +107,41 @@ impl Session {
         env::current_dir().map_err(CliError::WorkingDirectory)
     }
 
-    /// The agents: those of the agent file, or what there is without one. A file that was only found is trusted by a
-    /// person.
+    /// Returns the agents: those of the agent file, or the defaults without one. A file that was only found is trusted
+    /// by a person.
     ///
     /// # Errors
     ///
-    /// Those of [`agent_file_as_it_is`](Self::agent_file_as_it_is), and those of [`trust::settle`].
+    /// The errors of [`agent_file_as_it_is`](Self::agent_file_as_it_is) and of [`trust::settle`].
     pub(crate) async fn agent_file(&self) -> Result<AgentFile, CliError> {
         let file = self.agent_file_as_it_is()?;
         trust::settle(&file).await?;
         Ok(file)
     }
 
-    /// The same, to be looked at and not to be opened: whoever wrote it may be nobody whom a person trusts.
+    /// Returns the same file for reading, not for opening: the person may not trust its author.
     ///
     /// # Errors
     ///
-    /// [`CliError::NoAgentFile`] where one is named that does not exist, [`CliError::AgentFile`].
+    /// [`CliError::NoAgentFile`] if the named file does not exist, [`CliError::AgentFile`].
     pub(crate) fn agent_file_as_it_is(&self) -> Result<AgentFile, CliError> {
         let named = self.config.as_deref();
         Ok(AgentFile::find(named, &ProcessEnvironment)?)
     }
 
-    /// Those who have to sign what is decided about a run, as far as can be said here: as the agent file says that is
-    /// named, else that of the directory where a local run works, else that of the working directory. A worker has its own.
+    /// Returns the approvers who have to sign decisions about a run, as far as they are known here: from the agent file
+    /// that is named, otherwise from that of the directory where a local run works, otherwise from that of the working
+    /// directory. A worker has its own.
     ///
     /// # Errors
     ///
-    /// [`CliError::NoAgentFile`] and [`CliError::AgentFile`], if it is named.
+    /// [`CliError::NoAgentFile`] and [`CliError::AgentFile`], if the file is named.
     pub(crate) fn approvers(&self, status: &RunStatus) -> Result<Approvers, CliError> {
         let directory = status.directory.as_deref().filter(|_| self.is_local());
         match self.agent_file_of(directory.map(Path::new)) {
             Ok(file) => Ok(file.approvers().clone()),
             Err(error) if self.config.is_some() => Err(error),
-            // It was only found, and may be nobody's business here.
+            // The file was only found, and may not concern this run.
             Err(error) => {
                 note(&format!("who has to sign is not known: {error}"));
                 Ok(Approvers::default())
@@ -147,12 +149,12 @@ impl Session {
         }
     }
 
-    /// The agent file that a run goes on with, to be looked at and not to be opened: the one that is named, else that of the
-    /// directory where it works, else that of the working directory.
+    /// Returns the agent file of a run, for reading and not for opening: the one that is named, otherwise that of the
+    /// directory where the run works, otherwise that of the working directory.
     ///
     /// # Errors
     ///
-    /// As [`agent_file_as_it_is`](Self::agent_file_as_it_is).
+    /// The errors of [`agent_file_as_it_is`](Self::agent_file_as_it_is).
     pub(crate) fn agent_file_of(&self, directory: Option<&Path>) -> Result<AgentFile, CliError> {
         match (&self.config, directory) {
             (None, Some(directory)) if !self.here => in_directory(directory),
@@ -160,7 +162,7 @@ impl Session {
         }
     }
 
-    /// The client of local runs, to look at them and no more.
+    /// Returns the client of local runs, for reading only.
     ///
     /// # Errors
     ///
@@ -169,7 +171,7 @@ impl Session {
         self.home.client_to_look().await
     }
 
-    /// What the agent file is opened with: its agents work in the working directory.
+    /// Returns the options with which the agent file is opened: its agents work in the working directory.
     ///
     /// # Errors
     ///
@@ -179,39 +181,39 @@ impl Session {
         Ok(options.mcp_notices(|notice| note(&notice.to_string())))
     }
 
-    /// The directory of the files of the home, which is made if it is missing: this person's own.
+    /// Returns the directory of the files of the home as this person's own. It is made if it is missing.
     ///
     /// # Errors
     ///
-    /// Those of [`Home::own`].
+    /// The errors of [`Home::own`].
     pub(crate) async fn home(&self) -> Result<&Path, CliError> {
         self.home.own().await
     }
 
-    /// Sees to it early that the home, if there is one, is this person's own: before a prompt is waited for.
+    /// Checks early that the home, if it exists, is this person's own: before the command waits for a prompt.
     ///
     /// # Errors
     ///
-    /// Those of [`Home::own`].
+    /// The errors of [`Home::own`].
     pub(crate) async fn check_home(&self) -> Result<(), CliError> {
         self.home.own_if_any().await?;
         Ok(())
     }
 
-    /// The journal, which is made if it is missing, of this person's own home.
+    /// Returns the journal of this person's own home. It is made if it is missing.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`], and those of [`Home::own`].
+    /// [`CliError::Journal`], and the errors of [`Home::own`].
     pub(crate) async fn journal(&self) -> Result<Journal, CliError> {
         Ok(Journal::open(self.home.own().await?).await?)
     }
 
-    /// The journal of this person's own home if there is one: looking for runs makes none.
+    /// Returns the journal of this person's own home if it exists: looking for runs creates none.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`], and those of [`Home::own`].
+    /// [`CliError::Journal`], and the errors of [`Home::own`].
     pub(crate) async fn journal_if_any(&self) -> Result<Option<Journal>, CliError> {
         let files = self.home.own_if_any().await?;
         match files.is_some_and(|files| may_be_there(&files.join("neuron.db"))) {
@@ -220,11 +222,12 @@ impl Session {
         }
     }
 
-    /// The stored conversations, which are kept beside the journal, in this person's own home, unless a database is named.
+    /// Returns the stored conversations. They are beside the journal, in this person's own home, unless a database is
+    /// named.
     ///
     /// # Errors
     ///
-    /// [`CliError::Sessions`], and those of [`Home::own`].
+    /// [`CliError::Sessions`], and the errors of [`Home::own`].
     pub(crate) async fn sessions(&self) -> Result<SessionManager, CliError> {
         match &self.sessions {
             Some(named) => sessions_at(named).await,
@@ -232,7 +235,7 @@ impl Session {
         }
     }
 
-    /// The same, to be looked at and no more, in whose home ever. Looking for sessions makes none.
+    /// Returns the same for reading only, no matter whose home it is. Looking for sessions creates none.
     ///
     /// # Errors
     ///
@@ -251,17 +254,17 @@ impl Session {
         }
     }
 
-    /// Whether the sessions are this person's own, as far as is known without asking. Those that are named are a worker's, or
-    /// lie anywhere.
+    /// Returns whether the sessions are this person's own, as far as is known without asking. A named database may be a
+    /// worker's, or of any origin.
     pub(crate) fn owns_sessions(&self) -> bool {
         self.sessions.is_none() && self.home.is_own()
     }
 
-    /// The stored conversations, if there is a place of them: looking for those of a run makes none.
+    /// Returns the stored conversations, if there is a place for them: looking for those of a run creates none.
     ///
     /// # Errors
     ///
-    /// As [`sessions`](Self::sessions).
+    /// The errors of [`sessions`](Self::sessions).
     pub(crate) async fn sessions_if_any(&self) -> Result<Option<SessionManager>, CliError> {
         let files = self.home.own_if_any().await?;
         match files.is_some_and(|files| may_be_there(&SessionManager::path_in(files))) {
@@ -270,11 +273,11 @@ impl Session {
         }
     }
 
-    /// A run of any engine, whether there is such a run or not.
+    /// Returns a run of any engine. It need not exist.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub(crate) async fn run_on(
         &self,
         engine: EngineName,
@@ -287,7 +290,7 @@ impl Session {
         Ok(RunHandle::new(client, run_id.clone()))
     }
 
-    /// Whether a worker of local runs is there, which goes on with them. One that cannot be looked for is not.
+    /// Returns whether a worker of local runs exists that continues them. An error in looking for one counts as no.
     pub(crate) async fn has_worker(&self) -> bool {
         if !self.is_local() {
             return false;
@@ -299,11 +302,12 @@ impl Session {
         }
     }
 
-    /// What runs the agents, to start runs. Local ones begin in this person's own home, which is made if it is missing.
+    /// Returns the client of the engine, to start runs. Local runs begin in this person's own home, which is made if it
+    /// is missing.
     ///
     /// # Errors
     ///
-    /// What keeps the engine from being reached, and those of [`Home::own`].
+    /// The engine cannot be reached, and the errors of [`Home::own`].
     pub(crate) async fn engine(&self) -> Result<Arc<dyn RunClient>, CliError> {
         if self.is_local() {
             self.home.own().await?;
@@ -311,42 +315,42 @@ impl Session {
         self.engine_to_look_at().await
     }
 
-    /// What runs the agents, to be looked at and no more.
+    /// Returns the client of the engine, for reading only.
     ///
     /// # Errors
     ///
-    /// What keeps the engine from being reached.
+    /// The engine cannot be reached.
     pub(crate) async fn engine_to_look_at(&self) -> Result<Arc<dyn RunClient>, CliError> {
         engine::open(self.global.engine, &self.home).await
     }
 
-    /// A run of the engine, whether there is such a run or not, to be decided about, told something or ended. A local one is in
-    /// this person's own home.
+    /// Returns a run of the engine, which need not exist, for decisions, messages or its end. A local run is in this
+    /// person's own home.
     ///
     /// # Errors
     ///
-    /// What keeps the engine from being reached, and those of [`Home::own`].
+    /// The engine cannot be reached, and the errors of [`Home::own`].
     pub(crate) async fn run(&self, run_id: &RunId) -> Result<RunHandle, CliError> {
         self.run_on(self.global.engine, run_id).await
     }
 
-    /// The same, to be looked at and no more.
+    /// Returns the same run, for reading only.
     ///
     /// # Errors
     ///
-    /// What keeps the engine from being reached.
+    /// The engine cannot be reached.
     pub(crate) async fn run_to_look_at(&self, run_id: &RunId) -> Result<RunHandle, CliError> {
         let client = self.engine_to_look_at().await?;
         Ok(RunHandle::new(client, run_id.clone()))
     }
 
-    /// Whether the runs are executed by processes of this machine's person.
+    /// Returns whether the runs are executed by processes of this machine's user.
     pub(crate) fn is_local(&self) -> bool {
         self.global.engine == EngineName::Local
     }
 
-    /// What to type to go on with a run, or to go on watching one on an engine: with the agent file of this
-    /// command, if it names one.
+    /// Returns the command that continues a run, or that continues to watch one on an engine: with the agent file of
+    /// this command, if it names one.
     pub(crate) fn resume_command(&self, run_id: &RunId) -> String {
         if self.global.engine != EngineName::Local {
             return self.typed(&format!("wait {run_id}"));
@@ -364,7 +368,7 @@ impl Session {
         command
     }
 
-    /// What to type for a command about a run of the same engine.
+    /// Returns the text of a command about a run of the same engine.
     pub(crate) fn typed(&self, words: &str) -> String {
         let engine = self.global.engine;
         let named_anyway = variable("NEURON_ENGINE");
@@ -377,19 +381,19 @@ impl Session {
     }
 }
 
-/// The agent file of a directory, or what there is without one.
+/// Returns the agent file of a directory, or the defaults without one.
 fn in_directory(directory: &Path) -> Result<AgentFile, CliError> {
     let path = directory.join(AGENT_FILE);
-    // One that cannot be looked at is there: reading it says what is wrong.
+    // An inaccessible file counts as existing: reading it reports the error.
     match path.try_exists().unwrap_or(true) {
         true => Ok(AgentFile::load(path)?),
         false => Ok(AgentFile::builtin(&ProcessEnvironment)),
     }
 }
 
-/// What a path names from the current directory, from wherever it is looked for.
+/// Returns the absolute path of a path from the current directory.
 fn from_here(path: &Path) -> PathBuf {
-    // An empty one names nothing.
+    // An empty path names nothing.
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -398,7 +402,7 @@ async fn sessions_at(database: &Path) -> Result<SessionManager, CliError> {
     Ok(SessionManager::new(storage.map_err(SessionError::from)?))
 }
 
-/// Whether a file is there. What cannot be looked at is: opening it says what is wrong.
+/// Returns whether a file exists. An inaccessible one counts as existing: opening it reports the error.
 fn may_be_there(path: &Path) -> bool {
     path.try_exists().unwrap_or(true)
 }

@@ -1,11 +1,11 @@
-//! Who types the command.
+//! The user who types the command.
 
 use std::{env, fs};
 
 use rustix::{process::getuid, system::uname};
 
-/// Returns the person at this machine, as `USER@HOST`: for the record of who decided, where they give no name. Nobody
-/// checks it: whoever can change the record can also write another name.
+/// Returns the person at this machine, as `USER@HOST`: for the record of who decided, if they give no name. The name is
+/// not verified: anyone who can change the record can also write another name.
 pub(crate) fn whoami() -> String {
     let uid = getuid().as_raw();
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -18,7 +18,7 @@ pub(crate) fn whoami() -> String {
     format!("{user}@{host}")
 }
 
-/// The name of a user in the text of `/etc/passwd`.
+/// Returns the name of a user in the text of `/etc/passwd`.
 fn name_of(uid: u32, users: &str) -> Option<&str> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -16,12 +16,12 @@ struct AgentLine<'a> {
     name: &'a str,
     /// `provider/model`.
     model: String,
-    /// The models that are asked where the one before cannot answer.
+    /// The models that are asked if the one before cannot answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fallback_models: Vec<&'a str>,
-    /// Those of MCP servers as `mcp:SERVER`.
+    /// The agent's tools, those of MCP servers as `mcp:SERVER`.
     tools: Vec<Cow<'a, str>>,
-    /// The skills that its model may read.
+    /// The skills that the agent's model may read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<&'a str>,
     /// Calls that need no decision.
@@ -31,23 +31,23 @@ struct AgentLine<'a> {
     ask: &'a [AskRule],
     /// Calls that are rejected.
     deny: &'a [String],
-    /// The guards that look at its runs.
+    /// The guards that check the agent's runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     guards: Vec<&'a str>,
-    /// The agents that it may start.
+    /// The agents that the agent may start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subagents: Vec<&'a str>,
-    /// The agents that it may hand a run over to.
+    /// The agents that the agent may hand a run over to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     handoffs: Vec<&'a str>,
     limits: &'a Limits,
-    /// How often the attempts of a step are made; 0 is no limit.
+    /// The most attempts of a step; 0 is no limit.
     attempts: u32,
-    /// Whether it can run.
+    /// Whether the agent can run.
     ready: bool,
-    /// Variables of which one must be set first.
+    /// The variables to set first. One of them is enough.
     missing: Vec<String>,
-    /// What keeps it from running.
+    /// What keeps the agent from running.
     problem: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn agents(session: &Session) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Finds out what a run of the agent would need.
+/// Checks what a run of the agent would need.
 fn check<'a>(file: &AgentFile, agent: &'a AgentSpec, options: &OpenOptions) -> AgentLine<'a> {
     let error = file.check(&agent.name, options).err();
     let missing = match &error {

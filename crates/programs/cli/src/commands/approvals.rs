@@ -28,7 +28,7 @@ pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Resu
     Ok(Exit::Done)
 }
 
-/// The open tickets of a run and of all runs below it.
+/// Returns the open tickets of a run and of all runs below it.
 async fn of_tree(run: &RunHandle) -> Result<Vec<OpenTicket>, CliError> {
     let tree = Tree::of(run).await?;
     let mut open = Vec::new();

@@ -14,13 +14,13 @@ use crate::{
     terminal::shown,
 };
 
-/// The longest name that others are lined up with, in characters.
+/// The longest name that others are aligned with, in characters.
 const WIDEST: usize = 40;
 
 /// The runs of one tenant, agent or label.
 #[derive(Debug, Serialize)]
 struct Group {
-    /// `None` for the runs that have none.
+    /// `None` for the runs without a name.
     name: Option<String>,
     #[serde(flatten)]
     sum: Sum,
@@ -38,7 +38,7 @@ pub(crate) async fn costs(session: &Session, args: CostsArgs) -> Result<Exit, Cl
     let engine = session.engine_to_look_at().await?;
     let filter = args.filter.filter(session.global.agent.as_deref());
     let age = args.since.and_then(|age| TimeDelta::from_std(age).ok());
-    // What is older than time is all.
+    // An age that reaches before the first date means all runs.
     let since = age.and_then(|age| Utc::now().checked_sub_signed(age));
     let mut total = Sum::default();
     let mut groups: BTreeMap<Option<String>, Sum> = BTreeMap::new();

@@ -148,7 +148,7 @@ pub(crate) async fn choose(session: &Session, args: DecideArgs) -> Result<Exit, 
     .await
 }
 
-/// Makes a decision of what `decide` says of the open ticket.
+/// Makes a decision from what `decide` returns for the open ticket.
 async fn decide(
     session: &Session,
     verb: Verb,
@@ -164,7 +164,7 @@ async fn decide(
     let session = session.signing(&by.sign);
     let decider = Decider::of(&session, &target.run, &target.status)?;
     let decision = Decision {
-        // Of a ticket that is not open the engine says what became of it, whatever the digest.
+        // If a ticket is not open, the engine reports what became of it, whatever the digest.
         digest: by
             .digest
             .or_else(|| open.map(|open| open.digest.clone()))
@@ -173,7 +173,7 @@ async fn decide(
         comment: by.comment,
         ..decide(open)?
     };
-    // Of a ticket that is not open there is nothing to sign.
+    // If a ticket is not open, there is nothing to sign.
     let decision = match open {
         Some(_) => {
             decider
@@ -200,7 +200,7 @@ async fn decide(
     }
 }
 
-/// Waits a moment for what the run makes of it. Where nobody goes on with the run it says so when somebody does.
+/// Waits a moment for the run's reaction to the decision. If the run is not executed, it reacts when it is resumed.
 async fn became(
     session: &Session,
     target: &Target,
@@ -213,7 +213,7 @@ async fn became(
     if !target.is_executing().await? && !session.has_worker().await {
         return Ok(None);
     }
-    // The decision was sent: what keeps the engine from being asked now does not take it back.
+    // The decision was sent: an error in asking the engine now does not take it back.
     Ok(target
         .run
         .became_of(open, decision, within)
@@ -221,7 +221,7 @@ async fn became(
         .unwrap_or_default())
 }
 
-/// Says that the run did not take it.
+/// Reports that the run rejected the decision.
 fn reject(
     session: &Session,
     run: &RunHandle,
@@ -295,7 +295,7 @@ fn json_of(what: &'static str, text: &str) -> Result<Value, CliError> {
     serde_json::from_str(text).map_err(|source| CliError::NotJson { what, source })
 }
 
-/// Arguments or answers that a person put in.
+/// Parses arguments or answers that a person entered.
 fn object(what: &'static str, text: &str) -> Result<Value, CliError> {
     let args = json_of(what, text)?;
     let found = match &args {

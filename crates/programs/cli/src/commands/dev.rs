@@ -27,7 +27,7 @@ pub(crate) async fn dev(session: &Session) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Starts what does not run yet, says where everything is, and sees to it that it goes on.
+/// Starts the servers that do not run yet, prints where everything is, and watches that they keep running.
 async fn serve(
     session: &Session,
     servers: &[DevServer],

@@ -11,12 +11,12 @@ use crate::{
     terminal::{output::note, shown},
 };
 
-/// What was found, in `--json` output.
+/// The findings, in `--json` output.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     provider: &'a str,
     model: &'a str,
-    /// Whether agents work with the server as it is set up.
+    /// Whether agents work with the server with the current settings.
     ok: bool,
     checks: &'a [Finding],
     /// The lines that belong into the provider's table.
@@ -61,7 +61,7 @@ pub(crate) async fn doctor(session: &Session, args: &DoctorArgs) -> Result<Exit,
         output.text(&summary(&checkup.table(), &examined))
     };
     match written.and(reported) {
-        // Whoever reads no further still learns what was found.
+        // A reader who stops early still gets the findings, as the exit code.
         Err(error) if !error.is_broken_pipe() => return Err(error),
         _ => {}
     }

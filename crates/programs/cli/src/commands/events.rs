@@ -25,7 +25,7 @@ pub(crate) async fn events(session: &Session, args: &EventsArgs) -> Result<Exit,
     let mut left = 0;
     let mut last = None;
     loop {
-        // Asked first: what is recorded before the run is over, or left, is then in the events.
+        // This is asked first, so that events recorded before the run is over, or left, are among those read below.
         let executing = !follow || is_executing(&run).await?;
         let status = if follow {
             Some(run.status().await?)
@@ -33,7 +33,7 @@ pub(crate) async fn events(session: &Session, args: &EventsArgs) -> Result<Exit,
             None
         };
         let over = status.as_ref().is_none_or(|status| status.state.is_final());
-        // Whatever happens changes the status: looking for events costs more.
+        // Every event changes the status, and looking for events costs more.
         let is_unchanged = follow && !over && last == status;
         let events = match is_unchanged {
             true => Vec::new(),

@@ -30,7 +30,7 @@ mod upgrade;
 mod wait;
 mod worker;
 
-/// Does what the command line says.
+/// Executes the command of the command line.
 pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
     let session = Session::new(cli.global);
     match cli.command {

@@ -54,13 +54,13 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         AgentRef::Definition(agent) => options.definition(agent),
     };
     let (options, person) = Person::introduce(options);
-    // Before the MCP servers, which have to end with the command.
+    // The signals come before the MCP servers, which have to end with the command.
     let signals = Signals::listen()?;
     let agents = match signals.unless(file.clone().open(options)).await {
         Ok(opened) => opened?,
         Err(interrupted) => return Ok(interrupted),
     };
-    // What is not in the file any more cannot be adopted.
+    // An agent that is not in the file any more cannot be adopted.
     let current = agents.agent(request.agent.name()).ok();
     let found = match &request.agent {
         AgentRef::Name(name) => agents.agent(name),
@@ -71,7 +71,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         let wanted = current.as_ref().filter(|_| was_upgraded);
         let adopted = wanted.and_then(|current| agents.executor(current).ok());
         let executor = adopted.map_or_else(|| agents.executor(&agent), Ok)?;
-        // Whoever moves a run has what was decided about it hold where it goes on.
+        // A person who moves a run wants the decisions about it to apply where it continues.
         Ok((
             match &moved_from {
                 Some(directory) => executor.moved_from(directory),

@@ -35,7 +35,7 @@ pub(crate) async fn rm(session: &Session, args: RmArgs) -> Result<Exit, CliError
                     false => runs.into_iter().filter(|run| old.contains(run)).collect(),
                 };
             }
-            // What the journal forgets, no session can take in later.
+            // A session cannot take in a run that the journal has forgotten.
             for run_id in &runs {
                 if journal.output(run_id).await?.is_some() {
                     stored::take_in_ended(session, run_id).await?;
@@ -57,7 +57,7 @@ pub(crate) async fn rm(session: &Session, args: RmArgs) -> Result<Exit, CliError
     Ok(Exit::Done)
 }
 
-/// Each run once, in the order in which they are named.
+/// Returns each run once, in the order in which they are named.
 fn unique(runs: Vec<RunId>) -> Vec<RunId> {
     let mut seen = BTreeSet::new();
     let fresh = |run: &RunId| seen.insert(run.clone());

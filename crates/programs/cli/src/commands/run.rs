@@ -26,12 +26,12 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
         return Err(CliError::RunElsewhere { engine });
     }
     let session = &session.signing(&args.sign);
-    // Before the prompt, which may be long in coming.
+    // The file comes before the prompt, which may take long.
     let file = session.agent_file().await?;
     session.check_home().await?;
     let options = session.open_options()?.agents([session.global.agent()]);
     let (options, person) = Person::introduce(options);
-    // Before the MCP servers, which have to end with the command.
+    // The signals come before the MCP servers, which have to end with the command.
     let signals = Signals::listen()?;
     let agents = match signals.unless(file.clone().open(options)).await {
         Ok(opened) => opened?,
@@ -56,7 +56,7 @@ async fn start(
     let agent = changes::narrowed_here(&current, &overrides)?;
     let executor = agents.executor(&agent)?;
     let run = args.run;
-    // A signal ends the command also while the prompt is waited for.
+    // A signal ends the command also while it waits for the prompt.
     let reading = spawn_blocking(move || Order::read(run));
     let order = match signals.unless(reading).await {
         Ok(read) => read.map_err(|lost| CliError::Threads(io::Error::other(lost)))??,
@@ -79,7 +79,7 @@ async fn start(
         ..order.request(agent.clone(), Overrides::default())
     };
     let directory = session.directory()?;
-    // No worker may take it up before this process does.
+    // With the claim no worker may take the run up before this process does.
     let claim = journal
         .claim_run(&directory, &run_id, request, EngineName::Local.as_str())
         .await;

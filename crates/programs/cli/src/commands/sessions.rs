@@ -73,7 +73,7 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// What somebody said, and which calls were made.
+/// Returns what was said in a message, and which calls were made.
 fn lines_of(message: &Message) -> impl Iterator<Item = String> + '_ {
     let who = match message.role {
         Role::Assistant => "agent",
@@ -98,7 +98,7 @@ async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
     let sessions = session.sessions().await?;
     for name in names {
         match stored::settle(session, &sessions, name).await {
-            // With the session, nobody needs the turn.
+            // The session is removed, so its lost turn does not matter.
             Err(CliError::Sessions(SessionError::Lost { by, .. })) => {
                 let released = sessions.release(name, &by).await;
                 released.map_err(SessionError::from)?;
@@ -118,7 +118,7 @@ async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Takes a session back from a run whose turn is lost, and says so. `force` does it whatever became of the run.
+/// Takes a session back from a run whose turn is lost, and reports it. `force` does that whatever became of the run.
 async fn release(session: &Session, name: &str, force: bool) -> Result<Exit, CliError> {
     let sessions = session.sessions().await?;
     let loaded = sessions.storage().load(name).await;
@@ -157,7 +157,7 @@ async fn release(session: &Session, name: &str, force: bool) -> Result<Exit, Cli
     Ok(Exit::Done)
 }
 
-/// Writes the session as JSON, whatever is asked for: it is to be read again.
+/// Writes the session as JSON, whatever format is asked for: it is meant to be read again.
 async fn export(session: &Session, name: &str) -> Result<Exit, CliError> {
     let stored = load(session, name).await?;
     session.output.value(&stored)?;
@@ -197,10 +197,11 @@ async fn import(session: &Session, file: &Path, name: Option<String>) -> Result<
     Ok(Exit::Done)
 }
 
-/// The session with what the run came to that has it, if that is over. What keeps that from being looked at is said.
+/// Returns the session, with the result of the run that has it if that run is over. An error in looking at the run is
+/// reported.
 async fn load(session: &Session, name: &str) -> Result<Stored, CliError> {
     let sessions = session.sessions_to_look_at().await?;
-    // One of somebody else is shown as it is.
+    // A session of another person is shown as it is.
     if session.owns_sessions()
         && let Err(error) = stored::settle(session, &sessions, name).await
     {

@@ -50,7 +50,7 @@ const fn how(args: &ShowArgs) -> Shown {
     }
 }
 
-/// Shows one transcript after the other, each behind that of the run that started it.
+/// Shows one transcript after the other, each after that of the run that started it.
 async fn show_tree(
     output: Output,
     run: &RunHandle,
@@ -85,7 +85,7 @@ async fn show_tree(
     Ok(Exit::Done)
 }
 
-/// The transcript of a run of a tree: an empty one if it cannot be looked at.
+/// Returns the transcript of a run of a tree: an empty one if the run cannot be read.
 async fn of_node(run: &RunHandle, node: &Node) -> Result<Transcript, CliError> {
     match &node.found {
         Found::Known(status) => Ok(run.client().transcript(&status.run_id).await?),

@@ -21,13 +21,13 @@ use crate::{
 pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, CliError> {
     let engine = session.global.engine;
     let session = &session.signing(&args.sign);
-    // Before the prompt, which may be long in coming.
+    // The engine comes before the prompt, which may take long.
     let opened = session.engine().await?;
     let agent = session.global.agent();
     let overrides = args.run.changes.overrides();
     check(session, agent, &overrides)?;
     let order = Order::read(args.run)?;
-    // What the agent is, its worker knows.
+    // The worker knows the agent's definition.
     let run_id = order.run_id.clone();
     let (stored, preamble) = order.take_session(session).await?;
     let client = ClientSpan::begin(agent, trace_around());
@@ -73,7 +73,7 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// Says of a local run that nobody is there who takes it up.
+/// Reports that no process executes a local run.
 async fn say_who_executes(session: &Session, run: &RunHandle) {
     if session.is_local() && !session.has_worker().await {
         let run_id = run.id();
@@ -94,7 +94,7 @@ async fn say_who_executes(session: &Session, run: &RunHandle) {
     }
 }
 
-/// Waits until a process has a local run, or it has come somewhere already.
+/// Waits until a process executes a local run, or the run has made progress already.
 async fn taken_up(run: &RunHandle) -> Result<(), CliError> {
     loop {
         let status = run.status().await?;
@@ -106,13 +106,14 @@ async fn taken_up(run: &RunHandle) -> Result<(), CliError> {
     }
 }
 
-/// Rejects what the agent does not take, where the file of its worker is named. The worker looks all the same.
+/// Rejects overrides that the agent does not accept, if the file of its worker is named. The worker checks them in any
+/// case.
 fn check(session: &Session, agent: &str, overrides: &Overrides) -> Result<(), CliError> {
     if session.global.config.is_none() || overrides.is_empty() {
         return Ok(());
     }
     let file = session.agent_file_as_it_is()?;
-    // Tools of MCP servers are known to the worker.
+    // The tools of MCP servers are known to the worker.
     let known = Overrides {
         tools: None,
         ..overrides.clone()

@@ -13,7 +13,7 @@ use crate::{
     terminal::shown,
 };
 
-/// Trusts the agent file in a directory as it is, and the home of runs there, and shows what with.
+/// Trusts the agent file in a directory as it is, and the home of runs there, and prints what they are trusted with.
 pub(crate) async fn trust(session: &Session, folder: &Path) -> Result<Exit, CliError> {
     let found = folder.canonicalize().ok();
     let there = |name| {
@@ -25,9 +25,9 @@ pub(crate) async fn trust(session: &Session, folder: &Path) -> Result<Exit, CliE
         let path = folder.to_owned();
         return Err(CliError::NothingToTrust { path });
     }
-    // A file that is none leaves the home as it is.
+    // An invalid file leaves the home as it is.
     let file = path.map(AgentFile::load).transpose()?;
-    // Nor is the file trusted where the home is nothing to trust.
+    // The file is not trusted either if the home cannot be.
     let home = match home {
         Some(path) => {
             let contents = Contents::of(&path).await?;

@@ -17,14 +17,14 @@ use crate::{
     whoami::whoami,
 };
 
-/// How long the run's next turn is waited for, unless somebody wants to wait for it.
+/// How long the command waits for the run's next turn, unless `--wait` is given.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn upgrade(session: &Session, args: &UpgradeArgs) -> Result<Exit, CliError> {
     let run = session.run(&args.run).await?;
     let seen = match run.events_after(0).await {
         Ok(events) => Some(events.last().map_or(0, |event| event.seq)),
-        // The wish is kept for the worker that comes.
+        // The request is kept for the worker that starts later.
         Err(error) if error.is_transient() => None,
         Err(error) => return Err(error.into()),
     };
@@ -45,7 +45,7 @@ pub(crate) async fn upgrade(session: &Session, args: &UpgradeArgs) -> Result<Exi
     tell(session, &run, came_of_it, is_executing)
 }
 
-/// What came of the wish: the first event behind number `seen` that says it, or the run's end.
+/// Returns the result of the request: the first event after number `seen` that reports it, or the run's end.
 async fn outcome(run: &RunHandle, mut seen: u64) -> Result<RunEvent, RunClientError> {
     let mut quiet = 0;
     loop {

@@ -28,8 +28,8 @@ pub(crate) async fn wait(session: &Session, args: &WaitArgs) -> Result<Exit, Cli
     to_the_end(&session, &session.run_to_look_at(&args.of.run).await?, None).await
 }
 
-/// Follows a run to its end and prints its output. The events up to number `seen` are not shown, and none
-/// that is there by now if there is no such number.
+/// Follows a run to its end and prints its output. The events up to number `seen` are not shown, and without such a
+/// number none that exists by now.
 pub(crate) async fn to_the_end(
     session: &Session,
     run: &RunHandle,
@@ -54,21 +54,21 @@ pub(crate) async fn to_the_end(
             patiently(&lines, async || last_event(run).await).await?
         }
     };
-    // Looked at last: what happened up to here is in it, and the rest is told.
+    // The status is read last: it contains everything up to here, and later events are reported.
     let status = patiently(&lines, look).await?;
     let progress = Arc::new(Progress::new(session.global.verbose));
     let (events, told) = unbounded_channel();
-    // Nobody is asked about a run that nobody executes: it would not go on.
+    // No question is asked about a run that no process executes: it would not continue.
     let ask = can_ask() && is_executing(run).await?;
     if ask && session.is_local() {
-        // What is decided here is done.
+        // Decisions are made here.
         session.check_home().await?;
     }
     let watch = Watch {
         progress: Arc::clone(&progress),
         asker: ask.then_some(events),
         commands: (!ask && !session.is_local()).then(|| commands(session, run_id)),
-        // What others execute is followed by its events.
+        // Runs that other processes execute are followed by their events.
         tokens: false,
     };
     if let Some(commands) = watch.commands.as_ref().filter(|_| seen > 0) {

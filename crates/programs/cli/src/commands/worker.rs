@@ -59,14 +59,14 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     let report = move |event: &WorkerEvent| {
         told.count(event);
         if let WorkerEvent::Ended { output } = event {
-            // Who takes them in ends after the worker.
+            // The task that takes the runs in ends after the worker.
             ended.send(Some(output.run_id.clone())).ok();
         }
         let written = match output.is_json() {
             true => output.value(&value(event)),
             false => output.text(&line(event)),
         };
-        // Runs go on where nobody reads about them.
+        // Runs continue even if no one reads about them.
         written.ok();
     };
     let mut worker = LocalWorker::builder(journal.clone(), source.clone(), |door, start| {
@@ -102,14 +102,14 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// Has the sessions of runs that ended take them in, until there is none.
+/// Lets the sessions of ended runs take them in, until no more runs end.
 async fn take_in_each(session: Session, mut endings: UnboundedReceiver<Option<RunId>>) {
     while let Some(Some(run_id)) = endings.recv().await {
         stored::take_in_or_say(&session, &run_id).await;
     }
 }
 
-/// What happened, as a line for people.
+/// Returns the event, as a line for people.
 fn line(event: &WorkerEvent) -> String {
     match event {
         WorkerEvent::Started { run_id, agent } => {
@@ -135,7 +135,7 @@ fn line(event: &WorkerEvent) -> String {
     }
 }
 
-/// What happened, for programs.
+/// Returns the event, for programs.
 fn value(event: &WorkerEvent) -> Value {
     match event {
         WorkerEvent::Started { run_id, agent } => {
@@ -165,7 +165,7 @@ fn value(event: &WorkerEvent) -> Value {
     }
 }
 
-/// How often what happened.
+/// How often each kind of event happened.
 #[derive(Debug, Default)]
 struct Counts {
     started: AtomicU64,
@@ -185,7 +185,7 @@ impl Counts {
     }
 }
 
-/// What the worker says of itself.
+/// The worker's own metrics.
 struct OfWorker(Arc<Counts>);
 
 impl Health for OfWorker {

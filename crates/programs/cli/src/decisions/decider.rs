@@ -1,4 +1,4 @@
-//! Says of decisions whose they are, and signs them where that is wanted.
+//! Names the person behind a decision, and signs decisions if that is wanted.
 
 use std::{env, io, path::PathBuf, sync::Arc};
 
@@ -13,25 +13,25 @@ use crate::{
     whoami::whoami,
 };
 
-/// Who decides about a run here. Decisions are signed with the key that the command line names, and else, where the agent
-/// file has approvers, with one of theirs that `ssh-agent` has.
+/// The person who decides about a run here. Decisions are signed with the key that the command line names; otherwise,
+/// if the agent file has approvers, with a key of theirs that `ssh-agent` has.
 #[derive(Debug)]
 pub(crate) struct Decider {
     approvers: Approvers,
-    /// Whether those are the ones that the run's executor has.
+    /// Whether the approvers are those that the run's executor has.
     is_local: bool,
     place: Place,
     key_file: Option<PathBuf>,
-    /// Taken when it is first needed: that may ask for a passphrase.
+    /// The signer, which is loaded when it is first needed: that may ask for a passphrase.
     signer: OnceCell<Arc<Signer>>,
 }
 
 impl Decider {
-    /// Returns who decides about this run.
+    /// Returns the decider about this run.
     ///
     /// # Errors
     ///
-    /// Those of [`Session::approvers`].
+    /// The errors of [`Session::approvers`].
     pub(crate) fn of(
         session: &Session,
         run: &RunHandle,
@@ -46,13 +46,14 @@ impl Decider {
         })
     }
 
-    /// Whether this decision is signed here. A result that comes with the token of its ticket needs no signature.
+    /// Returns whether this decision is signed here. A result that is sent with the token of its ticket needs no
+    /// signature.
     pub(crate) fn signs(&self, decision: &Decision) -> bool {
         let has_token = decision.verdict == Verdict::Complete && decision.token.is_some();
         self.key_file.is_some() || !(self.approvers.is_empty() || has_token)
     }
 
-    /// Says of a decision that is not signed whose it is: whoever is `named`, else the user at this machine.
+    /// Names the person behind an unsigned decision: the `named` one, otherwise the user of this machine.
     pub(crate) fn unsigned(decision: Decision, named: Option<String>) -> Decision {
         Decision {
             approver: Some(named.unwrap_or_else(whoami)),
@@ -60,8 +61,8 @@ impl Decider {
         }
     }
 
-    /// Says of a decision about a run with this status whose it is: the key's owner if it is signed, else whoever is
-    /// `named`, else the user at this machine.
+    /// Names the person behind a decision about a run with this status: the key's owner if the decision is signed,
+    /// otherwise the `named` one, otherwise the user of this machine.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl Decider {
         let owner = self.approvers.owner(signer.key()).map(ToOwned::to_owned);
         let decision = Decision {
             approver: Some(owner.or(named).unwrap_or_else(whoami)),
-            // The last moment before the signature.
+            // This is the last moment before the signature.
             at: Some(DecidedAt::from(Utc::now())),
             ..decision
         };
@@ -141,7 +142,7 @@ impl Decider {
         if self.is_local {
             return Err(stranger);
         }
-        // Those of the worker's file count, which may be another.
+        // The approvers of the worker's file count. They may be others.
         note(&format!("the decision may not be taken: {stranger}"));
         Ok(())
     }
@@ -151,7 +152,7 @@ impl Decider {
     }
 }
 
-/// A thread that signs is gone.
+/// Returns the error if the thread that signs is gone.
 fn lost(error: tokio::task::JoinError) -> CliError {
     CliError::Threads(io::Error::other(error))
 }

@@ -1,3 +1,3 @@
-//! Decisions as they are made here: whose, when, signed.
+//! Decisions as they are made here: by whom, when, signed.
 
 pub(crate) mod decider;

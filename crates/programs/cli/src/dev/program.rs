@@ -1,4 +1,4 @@
-//! Where an engine's program is.
+//! The location of an engine's program.
 
 use std::{
     env, fs,
@@ -7,22 +7,24 @@ use std::{
 
 use crate::CliError;
 
-/// A program that somebody has to have installed.
+/// A program that has to be installed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
-    /// What it is called on PATH.
+    /// The program's name on PATH.
     pub(super) name: &'static str,
-    /// Names its path.
+    /// The variable with the program's path.
     pub(super) variable: &'static str,
-    /// Where it is in a folder of `target/engines/NAME`, one for each version, of the `target` that this program was built in.
+    /// The program's path in a folder of `target/engines/NAME`, one for each version, of the `target` that this program
+    /// was built in.
     pub(super) fetched: &'static str,
-    /// What installs it.
+    /// The command that installs it.
     pub(super) install: &'static str,
 }
 
 impl Program {
-    /// The path that the variable names, or that of the program on PATH, or of the one that `cargo xtask engines` fetched in
-    /// the checkout that this program was built in. The working directory may be somebody else's: nothing there is started.
+    /// Returns the path that the variable names, or that of the program on PATH, or of the one that `cargo xtask
+    /// engines` fetched in the checkout that this program was built in. The working directory may belong to another
+    /// user: nothing there is started.
     ///
     /// # Errors
     ///

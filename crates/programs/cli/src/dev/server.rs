@@ -32,10 +32,10 @@ const RESTATE: Program = Program {
     install: "npm install --global @restatedev/restate-server",
 };
 
-/// How long a server may take to say that it is well.
+/// How long a server may take to answer a health check.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// What the dev server's UI port is above its own.
+/// The distance of the dev server's UI port from its own port.
 const UI_PORT: u16 = 1000;
 
 /// A server for development.
@@ -43,13 +43,13 @@ const UI_PORT: u16 = 1000;
 pub(crate) struct DevServer {
     pub(super) engine: EngineName,
     program: Program,
-    /// What it is asked for.
+    /// The address of requests to it.
     address: Address,
-    /// Restate's admin API.
+    /// The address of Restate's admin API.
     admin: Option<Address>,
 }
 
-/// A host and a port of it.
+/// The host and port of a server.
 #[derive(Debug)]
 struct Address {
     host: String,
@@ -58,7 +58,7 @@ struct Address {
 }
 
 impl DevServer {
-    /// The servers that are started where the command line names this engine: all of them for local runs.
+    /// Returns the servers that are started if the command line names this engine: all of them for local runs.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl DevServer {
         })
     }
 
-    /// The dev server at `TEMPORAL_ADDRESS`.
+    /// Returns the dev server at `TEMPORAL_ADDRESS`.
     fn temporal() -> Result<Self, CliError> {
         Ok(Self {
             engine: EngineName::Temporal,
@@ -81,7 +81,7 @@ impl DevServer {
         })
     }
 
-    /// The server at `RESTATE_INGRESS_URL` and `RESTATE_ADMIN_URL`.
+    /// Returns the server at `RESTATE_INGRESS_URL` and `RESTATE_ADMIN_URL`.
     fn restate() -> Result<Self, CliError> {
         Ok(Self {
             engine: EngineName::Restate,
@@ -91,12 +91,12 @@ impl DevServer {
         })
     }
 
-    /// The engine's name.
+    /// Returns the engine's name.
     pub(crate) const fn name(&self) -> &'static str {
         self.engine.as_str()
     }
 
-    /// Whether it is there and well.
+    /// Returns whether the server runs and is healthy.
     pub(crate) async fn runs(&self) -> bool {
         let asked = async {
             match &self.admin {
@@ -107,13 +107,13 @@ impl DevServer {
         tokio::time::timeout(ANSWER, asked).await.unwrap_or(false)
     }
 
-    /// Temporal's own command knows how to ask, where something listens.
+    /// Returns whether Temporal's own command reports that the cluster is healthy, if something listens.
     async fn cluster_is_well(&self) -> bool {
         if TcpStream::connect(self.address.to_string()).await.is_err() {
             return false;
         }
         let Ok(program) = self.program.find() else {
-            // Something listens there, and nobody can say more.
+            // Something listens there, and without the command no more can be found out.
             return true;
         };
         let asked = Command::new(program)
@@ -127,7 +127,7 @@ impl DevServer {
         asked.await.is_ok_and(|status| status.success())
     }
 
-    /// The command that starts it.
+    /// Returns the command that starts it.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl DevServer {
                     .args(["--ui-port", &self.ui_port().to_string()])
                     .arg("--db-filename")
                     .arg(folder.join("temporal.db"))
-                    // Without this a run makes no more than 20 steps a second.
+                    // Without these settings a run makes no more than 20 steps a second.
                     .args([
                         "--dynamic-config-value",
                         "history.transferProcessorMaxPollRPS=100000",
@@ -164,7 +164,7 @@ impl DevServer {
                 command
                     .arg("--base-dir")
                     .arg(folder.join("restate"))
-                    // With RUST_BACKTRACE it unwinds its stack for each error of its own, which takes seconds.
+                    // With RUST_BACKTRACE it unwinds its stack for each of its own errors, which takes seconds.
                     .env("RUST_LIB_BACKTRACE", "0")
                     .env("RESTATE_INGRESS__BIND_ADDRESS", self.address.socket())
                     .env("RESTATE_ADMIN__BIND_ADDRESS", admin.socket());
@@ -173,12 +173,12 @@ impl DevServer {
         command
     }
 
-    /// Where its log goes.
+    /// Returns the path of its log.
     pub(super) fn log(&self, folder: &Path) -> PathBuf {
         folder.join(format!("{}.log", self.engine))
     }
 
-    /// What a person wants to know of it, and of its log if it was started.
+    /// Returns a description of the server for a person, with its log if it was started.
     pub(crate) fn to_text(&self, log: Option<&Path>) -> String {
         let how = match log {
             Some(log) => format!("log {}", log.display()),
@@ -194,7 +194,7 @@ impl DevServer {
         }
     }
 
-    /// The same, for a program.
+    /// Returns the same, for a program.
     pub(crate) fn to_json(&self, log: Option<&Path>) -> Value {
         let mut value = match &self.admin {
             None => json!({ "address": self.address.to_string() }),
@@ -256,7 +256,7 @@ impl Address {
         })
     }
 
-    /// The address that a server of this machine listens at.
+    /// Returns the address that a server of this machine listens at.
     fn ip(&self) -> IpAddr {
         let found = (self.host.as_str(), self.port).to_socket_addrs();
         let mut found = found.into_iter().flatten().map(|at| at.ip());
@@ -279,7 +279,7 @@ impl Address {
         })
     }
 
-    /// Whether Restate's admin API says that it is well.
+    /// Returns whether Restate's admin API reports that it is healthy.
     async fn is_healthy(&self) -> bool {
         let asked = async {
             let mut stream = TcpStream::connect(self.to_string()).await?;

@@ -17,7 +17,7 @@ use tokio::process::Child;
 use super::DevServer;
 use crate::{CliError, session::Session};
 
-/// How long a server may take until it is well.
+/// How long a server may take until it is healthy.
 const START: Duration = Duration::from_secs(60);
 
 /// How long a server may take to stop by itself.
@@ -39,17 +39,17 @@ struct Server {
 }
 
 impl Started {
-    /// Whether nothing was started.
+    /// Returns whether nothing was started.
     pub(crate) fn is_empty(&self) -> bool {
         self.servers.is_empty()
     }
 
-    /// Starts a server and waits until it is well. Returns where its log is.
+    /// Starts a server and waits until it is healthy. Returns where its log is.
     ///
     /// # Errors
     ///
-    /// [`CliError::NoProgram`], those of [`Session::home`], [`CliError::DevStart`], [`CliError::DevLost`] if it ended or did
-    /// not get well in a minute.
+    /// [`CliError::NoProgram`], the errors of [`Session::home`], [`CliError::DevStart`], and [`CliError::DevLost`] if
+    /// the server ended or was not healthy within a minute.
     pub(crate) async fn start(
         &mut self,
         server: &DevServer,
@@ -58,7 +58,7 @@ impl Started {
         let name = server.name();
         let program = server.found()?;
         let failed = |source: io::Error| CliError::DevStart { name, source };
-        // What servers log and keep is as private as the runs, and decides as much.
+        // The logs and data of servers are as private as the runs, and decide as much.
         let folder = session.home().await?.join("engines");
         let mut made = fs::DirBuilder::new();
         let made = made.recursive(true).mode(0o700);
@@ -96,7 +96,7 @@ impl Started {
         }
     }
 
-    /// Waits until one of them ends by itself.
+    /// Waits until one of the servers ends by itself.
     pub(crate) async fn lost(&mut self) -> CliError {
         let mut waits: Vec<_> = self
             .servers
@@ -124,7 +124,7 @@ impl Started {
         .await
     }
 
-    /// Asks all of them to stop, and waits until they have.
+    /// Asks all servers to stop, and waits until they have.
     pub(crate) async fn stop(&mut self) {
         for server in &self.servers {
             terminate(&server.process);
@@ -134,7 +134,7 @@ impl Started {
                 .await
                 .is_err()
             {
-                // It has had its time. If it cannot be killed either, nothing can be done.
+                // The server has had its time. If it cannot be killed either, nothing can be done.
                 server.process.kill().await.ok();
             }
         }
@@ -144,7 +144,7 @@ impl Started {
 fn terminate(process: &Child) {
     let pid = process.id().and_then(|id| i32::try_from(id).ok());
     if let Some(pid) = pid.and_then(Pid::from_raw) {
-        // It may have ended meanwhile.
+        // The server may have ended meanwhile.
         kill_process(pid, Signal::TERM).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! A copy of what is in a home, to be looked at.
+//! A copy of the contents of a home, for reading.
 
 use std::{fs::Permissions, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -7,11 +7,11 @@ use tempfile::TempDir;
 
 use crate::CliError;
 
-/// What was in a home when the command began.
+/// The contents of a home when the command began.
 #[derive(Debug)]
 pub(crate) struct Copied {
     pub(crate) journal: Journal,
-    /// Removed with the last that knows of it.
+    /// The folder of the copy, removed with its last user.
     pub(crate) folder: TempDir,
 }
 
@@ -26,7 +26,7 @@ impl Copied {
     }
 }
 
-/// A temporary directory that its owner alone looks into, for a copy of a home.
+/// Returns a temporary directory that only its owner can read, for a copy of a home.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Where local runs and sessions are kept, and that it is this person's own.
+//! The home of local runs and sessions, and the check that it is this person's own.
 
 pub(crate) mod look;
 #[cfg(test)]
@@ -30,39 +30,40 @@ pub(crate) const HOME: &str = ".neuron";
 
 const HOME_VARIABLE: &str = "NEURON_HOME";
 
-/// The home directory of a command. What lies there decides what runs do and where: one that was only found has to be this
-/// person's own before anything is executed, continued or decided from it, or written into it.
+/// The home directory of a command. Its contents decide what runs do and where: a home that was only found has to be
+/// this person's own before anything is executed, continued or decided from it, or written into it.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     path: PathBuf,
-    /// By a path that is the same in every directory: any other may lead to what came with the working directory.
+    /// Whether the path is the same from every directory: any other may lead to what came with the working directory.
     is_named: bool,
-    /// It is there, and this process may use it: where its files are.
+    /// The home's files, once it is known that it exists and that this process may use it.
     own: Arc<OnceCell<PathBuf>>,
-    /// A copy of what lies in one that is not this person's own.
+    /// A copy of the contents of a home that is not this person's own.
     copy: Arc<OnceCell<Copied>>,
 }
 
 impl Home {
-    /// The one that the environment names, or that of the working directory. It need not be there.
+    /// Returns the home that the environment names, or that of the working directory. It need not exist.
     pub(crate) fn find() -> Self {
         let named = variable(HOME_VARIABLE).map(PathBuf::from);
         let path = named.unwrap_or_else(|| PathBuf::from(HOME));
         Self {
             is_named: path.is_absolute(),
-            // The command may go elsewhere. An empty path names nothing.
+            // The command may change its directory. An empty path names nothing.
             path: std::path::absolute(&path).unwrap_or(path),
             own: Arc::default(),
             copy: Arc::default(),
         }
     }
 
-    /// Whether it is there. What cannot be looked at is: using it says what is wrong.
+    /// Returns whether the home exists. An inaccessible one counts as existing: using it reports the error.
     pub(crate) fn exists(&self) -> bool {
         self.path.try_exists().unwrap_or(true)
     }
 
-    /// Where its files are, if it is this person's own, as far as is known without asking. Nothing is recorded.
+    /// Returns the directory of the home's files, if it is this person's own, as far as is known without asking.
+    /// Nothing is recorded.
     fn own_files(&self) -> Option<PathBuf> {
         if let Some(files) = self.own.get() {
             return Some(files.clone());
@@ -76,17 +77,17 @@ impl Home {
         trust::store(&ProcessEnvironment)?.files_of(&self.path)
     }
 
-    /// Whether it is this person's own, as far as is known without asking.
+    /// Returns whether the home is this person's own, as far as is known without asking.
     pub(crate) fn is_own(&self) -> bool {
         self.own_files().is_some()
     }
 
-    /// The directory of its files, to be looked at and no more: whoever made it may be nobody whom this person trusts. Of such a
-    /// one it is a copy. `None` if there is no home.
+    /// Returns the directory of the home's files, for reading only: the person may not trust the home's author. If the
+    /// home is not the person's own, the directory is a copy. `None` if there is no home.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`] if it cannot be copied.
+    /// [`CliError::Journal`] if the home cannot be copied.
     pub(crate) async fn to_look_at(&self) -> Result<Option<PathBuf>, CliError> {
         if let Some(files) = self.own_files() {
             return Ok(Some(files));
@@ -97,11 +98,11 @@ impl Home {
         Ok(Some(self.copied().await?.folder.path().to_owned()))
     }
 
-    /// The client of its runs, to look at them and no more.
+    /// Returns the client of the home's runs, for reading only.
     ///
     /// # Errors
     ///
-    /// As [`to_look_at`](Self::to_look_at).
+    /// The errors of [`to_look_at`](Self::to_look_at).
     pub(crate) async fn client_to_look(&self) -> Result<LocalClient, CliError> {
         if let Some(files) = self.own_files() {
             return Ok(LocalClient::new(files));
@@ -119,23 +120,23 @@ impl Home {
         self.copy.get_or_try_init(|| Copied::of(&self.path)).await
     }
 
-    /// The directory of the files of the home as this person's own, which is made and recorded if there is none. In a terminal
-    /// the person is asked about one that somebody else may have made.
+    /// Returns the directory of the files of the home as this person's own. The home is made and recorded if it is
+    /// missing. In a terminal the person is asked about a home that another person may have made.
     ///
     /// # Errors
     ///
-    /// [`CliError::ForeignHome`] where nobody says that it is theirs, [`CliError::Journal`] if it cannot be used, and those of
-    /// [`home::settle`].
+    /// [`CliError::ForeignHome`] if the person does not confirm that the home is theirs, [`CliError::Journal`] if it
+    /// cannot be used, and the errors of [`home::settle`].
     pub(crate) async fn own(&self) -> Result<&Path, CliError> {
         let files = self.own.get_or_try_init(|| self.make_own()).await?;
         Ok(files)
     }
 
-    /// The same, where there is one; `None` if there is none.
+    /// Returns the same, if the home exists; `None` otherwise.
     ///
     /// # Errors
     ///
-    /// Those of [`own`](Self::own).
+    /// The errors of [`own`](Self::own).
     pub(crate) async fn own_if_any(&self) -> Result<Option<&Path>, CliError> {
         if !self.exists() {
             return Ok(None);

@@ -24,7 +24,7 @@ impl World {
         home
     }
 
-    /// With a place for files, and this setting of `NEURON_TRUST`.
+    /// Returns variables with a place for files, and this setting of `NEURON_TRUST`.
     fn variables(&self, trust: &'static str) -> impl Fn(&str) -> Option<String> + use<> {
         let state = self.outer.path().join("state");
         let state = state.to_str().unwrap().to_owned();
@@ -49,7 +49,7 @@ fn one_with_nothing_in_it_is_one_s_own_from_then_on() {
     };
     fs::write(home.join("neuron.db"), "planted").unwrap();
     assert!(matches!(world.trust(&home), HomeTrust::Own(again) if again == files));
-    // Its files are those of whoever trusts all, too.
+    // A person who trusts everything owns its files, too.
     assert!(
         store(&world.variables("1"))
             .unwrap()
@@ -100,7 +100,7 @@ fn one_whose_files_cannot_be_kept_is_there_for_the_process_that_made_it() {
     assert!(matches!(trust, HomeTrust::Unrecorded), "{trust:?}");
     let file = world.outer.path().join("state");
     fs::write(&file, "no directory").unwrap();
-    // One that there is a place for begins nowhere else.
+    // If there is a place for its files, a home begins nowhere else.
     trust_of(&home, &world.variables("")).unwrap_err();
     fs::write(home.join("neuron.db"), "runs").unwrap();
     let trust = trust_of(&home, &nowhere).unwrap();

@@ -1,4 +1,4 @@
-//! Whether a home of runs is a person's own.
+//! Finds out whether a home of runs is a person's own.
 
 use std::{
     ffi::OsString,
@@ -9,39 +9,41 @@ use std::{
 use neuron_config::{Environment, trusts_all};
 use neuron_local::{HomeStore, JournalError, home_files, home_files_to_look_at, home_has_files};
 
-/// Whose a home of runs is that nobody named: what is in it decides what runs do, and in which directory.
+/// The ownership of a home of runs that was found and not named: its contents decide what runs do, and in which
+/// directory.
 #[derive(Debug)]
 pub(crate) enum HomeTrust {
-    /// The person's own, or the variable `NEURON_TRUST` is `1`. Its files are here.
+    /// The home is the person's own, or the variable `NEURON_TRUST` is `1`. Its files are here.
     Own(PathBuf),
-    /// Nothing is in it yet, and the environment names no place for files: for this process it is the person's own, with its
-    /// files in it, and for others it is foreign as soon as something is in it.
+    /// The home is still empty, and the environment names no place for files. For this process it is the person's own,
+    /// with its files in it. For other processes it is foreign as soon as something is in it.
     Unrecorded,
-    /// Not known to be theirs.
+    /// The home is not known to be the person's own.
     Foreign(Foreign),
 }
 
 /// Why a home is not known to be a person's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Foreign {
-    /// Somebody's files are in it: it came with a repository, or an older neuron or a program of one's own made it.
+    /// The home contains files of unknown origin: it came with a repository, or an older neuron or a program of the
+    /// person made it.
     Database,
-    /// It has the id of another home of the person: it was moved from there, or copied.
+    /// The home has the id of another home of the person: it was moved from there, or copied.
     Moved(PathBuf),
-    /// It is a link, so that whoever made it chose which home it is.
+    /// The home is a link, so that its author chose which home it is.
     Link,
 }
 
-/// The person's files of homes.
+/// Returns the person's records of homes.
 pub(crate) fn store(environment: &dyn Environment) -> Option<HomeStore> {
     HomeStore::find(|name| environment.variable(name).map(OsString::from))
 }
 
-/// Finds out whose a home is, which exists. One with nothing in it becomes the person's own.
+/// Finds out whose an existing home is. An empty one becomes the person's own.
 ///
 /// # Errors
 ///
-/// [`JournalError::Home`], where the home cannot be looked at, or its files cannot be kept or are others' too.
+/// [`JournalError::Home`] if the home cannot be read, or its files cannot be kept or are also another user's.
 pub(crate) fn trust_of(
     home: &Path,
     environment: &dyn Environment,

@@ -1,4 +1,4 @@
-//! Asks on the spot about the tickets of a run, while the run goes on.
+//! Asks on the spot about the tickets of a run, while the run continues.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -22,12 +22,12 @@ use crate::{
     terminal::shown,
 };
 
-/// How often and how far apart a decision is tried whose ticket is not in the journal yet.
+/// How often and at which intervals a decision is tried whose ticket is not in the journal yet.
 const EARLY_TRIES: u32 = 40;
 const EARLY_WAIT: Duration = Duration::from_millis(50);
 
-/// Puts each ticket to the person at the terminal. What another process decides meanwhile counts too: its
-/// question is taken back.
+/// Puts each ticket to the person at the terminal. Decisions of other processes count, too: the question is then taken
+/// back.
 #[derive(Debug)]
 pub(crate) struct Asker {
     run: RunHandle,
@@ -35,23 +35,23 @@ pub(crate) struct Asker {
     progress: Arc<Progress>,
     events: UnboundedReceiver<RunEvent>,
     open: VecDeque<Ticket>,
-    /// The tickets that were open at the start may be told of again.
+    /// The tickets that were open at the start. Events may report them again.
     known: BTreeSet<String>,
     put_off: BTreeSet<String>,
-    /// Tickets that were answered and that the run has not taken the answer of, and whether it waited then.
+    /// The tickets whose answers the run has not received yet, and whether the run waited when they were answered.
     sent: BTreeMap<String, (Ticket, bool)>,
-    /// Nothing goes on but questions.
+    /// Whether the run does nothing but wait for answers.
     waits: bool,
-    /// Where calls are made: a decision is for it too.
+    /// The directory in which calls are made: a decision is for it, too.
     directory: Option<String>,
-    /// Whose run it is, as far as a question says it.
+    /// The agent of the run, as far as a question names it.
     agent: Option<String>,
-    /// The looks of the worker that executes the runs of its tree, if it has one.
+    /// The looks of the worker that executes the runs of the tree, if there is one.
     looks: Option<IdleLooks>,
 }
 
 impl Asker {
-    /// Asks about the run's tickets: those that are open by now, and those that `events` tell of.
+    /// Asks about the run's tickets: those that are open by now, and those in `events`.
     pub(crate) fn new(
         run: RunHandle,
         status: &RunStatus,
@@ -79,8 +79,8 @@ impl Asker {
         }
     }
 
-    /// Has it ask about a run of a tree, whose runs this worker executes: what the person puts off does not end the asking, as
-    /// others may go on. The tree is not put away while a question stands.
+    /// Asks about a run of a tree whose runs this worker executes: a question that the person puts off does not end the
+    /// asking, as other runs may continue. The tree is not parked while a question is open.
     pub(crate) fn in_tree(self, looks: &IdleLooks) -> Self {
         Self {
             looks: Some(looks.clone()),
@@ -88,7 +88,7 @@ impl Asker {
         }
     }
 
-    /// Has the questions name the run's agent.
+    /// Names the run's agent in the questions.
     pub(crate) fn naming(self, agent: &str) -> Self {
         Self {
             agent: Some(agent.to_owned()),
@@ -96,7 +96,7 @@ impl Asker {
         }
     }
 
-    /// Asks until nothing goes on any more because the person put off what is left. Else it never ends.
+    /// Asks until the run only waits for what the person put off. Otherwise never ends.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Asker {
 
     async fn put(&mut self, ticket: Ticket) -> Result<(), CliError> {
         let _busy = self.looks.as_ref().map(IdleLooks::busy);
-        // It is not known of a run that has just begun.
+        // The directory of a run that has just begun is not known yet.
         if self.directory.is_none() {
             let status = self.run.status().await;
             self.directory = status.ok().and_then(|status| status.directory);
@@ -156,7 +156,7 @@ impl Asker {
         Ok(())
     }
 
-    /// Who asks.
+    /// Returns who asks.
     fn who(&self) -> String {
         let run_id = self.run.id();
         match &self.agent {
@@ -165,7 +165,7 @@ impl Asker {
         }
     }
 
-    /// The person does not say anything to it here. Others of the tree may go on.
+    /// Records that the person does not answer the ticket here. Other runs of the tree may continue.
     fn put_off(&mut self, ticket: Ticket) {
         if self.looks.is_some() {
             let (run_id, id) = (self.run.id(), shown::line(&ticket.ticket));
@@ -204,7 +204,7 @@ impl Asker {
         let decision = match self.decided(decision).await {
             Ok(decision) => decision,
             Err(error) => {
-                // It can be decided elsewhere.
+                // The ticket can be decided elsewhere.
                 self.progress.note(&error.to_string());
                 self.put_off.insert(ticket.ticket);
                 return;
@@ -213,7 +213,7 @@ impl Asker {
         let before = self.waits;
         self.sent.insert(ticket.ticket.clone(), (ticket, before));
         match self.decide(&decision).await {
-            // The run takes it up, and tells when it waits again.
+            // The run receives the answer, and an event reports when it waits again.
             Ok(()) => self.waits = false,
             Err(error) => {
                 self.progress.note(&error.to_string());
@@ -226,8 +226,8 @@ impl Asker {
         }
     }
 
-    /// The ticket as it is now, if what was said about it was not taken and somebody else may still say it. Else somebody was
-    /// faster, or it lapsed: the run tells what came of it.
+    /// Returns the ticket as it is now, if the answer was not accepted and another person may still give one. Otherwise
+    /// another person was faster, or the ticket expired: the run reports the result.
     async fn still_open(&self, ticket: Ticket, error: &CliError) -> Option<Ticket> {
         let refusal = match error {
             CliError::Engine(error) => error.0.refusal(),
@@ -246,12 +246,12 @@ impl Asker {
                 let mut open = status.approvals.into_iter();
                 open.find(|open| open.ticket == ticket.ticket)
             }
-            // What is not known to be closed is put again.
+            // A ticket that is not known to be closed is asked about again.
             Err(_) => Some(ticket),
         }
     }
 
-    /// Says whose it is. One that is signed is about what the journal says of the run.
+    /// Names the person behind the decision. A signed one is about the run as the journal has it.
     async fn decided(&self, decision: Decision) -> Result<Decision, CliError> {
         if !self.decider.signs(&decision) {
             return Ok(Decider::unsigned(decision, None));
@@ -273,7 +273,7 @@ impl Asker {
         decided
     }
 
-    /// An event is told a moment before it is journaled, so a quick answer may be early.
+    /// Sends the decision. An event is emitted a moment before it is journaled, so a quick answer may be early.
     async fn decide(&self, decision: &Decision) -> Result<(), CliError> {
         for _ in 0..EARLY_TRIES {
             match self.run.decide(decision).await {
@@ -295,14 +295,14 @@ impl Asker {
             | RunEvent::HandedOver { .. }
             | RunEvent::Guarded { .. }
             | RunEvent::Judged { .. } => {}
-            // The answer was not taken: the question is put again.
+            // The answer was not accepted: the question is asked again.
             RunEvent::ApprovalRefused { ticket, .. } => {
                 if let Some((ticket, waited)) = self.sent.remove(ticket) {
                     self.waits |= waited;
                     self.open.push_back(ticket);
                 }
             }
-            // It takes others too.
+            // The ticket accepts further answers.
             RunEvent::ApprovalGiven { ticket, .. } => {
                 if let Some((ticket, waited)) = self.sent.remove(ticket) {
                     self.waits |= waited;
@@ -331,7 +331,7 @@ impl Asker {
     }
 }
 
-/// Leaves the line of a question that nobody answered, also when the asker is dropped.
+/// Leaves the line of an unanswered question, also when the asker is dropped.
 struct Cursor {
     behind: bool,
 }
@@ -344,7 +344,7 @@ impl Drop for Cursor {
     }
 }
 
-/// Whether nobody need answer any more.
+/// Returns whether the event makes an answer unnecessary.
 fn closes(event: &RunEvent, asked: &str) -> bool {
     match event {
         RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {

@@ -1,4 +1,4 @@
-//! Asks on the spot about the tickets of the runs below one, while all of them go on.
+//! Asks on the spot about the tickets of the runs below one, while all of them continue.
 
 use std::{collections::BTreeMap, fmt, future::pending, sync::Arc};
 
@@ -14,20 +14,20 @@ use crate::{
     terminal::progress::Progress,
 };
 
-/// What is told of a run below.
+/// A message about a run below.
 #[derive(Debug)]
 enum Told {
-    /// It is taken up, perhaps again.
+    /// The run is taken up, perhaps again.
     TakenUp(RunId),
     Event(RunId, Box<RunEvent>),
 }
 
-/// Hears what happens in the runs below one.
+/// Receives what happens in the runs below one.
 #[derive(Debug, Clone)]
 pub(crate) struct Ear(UnboundedSender<Told>);
 
 impl Ear {
-    /// The sink of a run that is taken up.
+    /// Returns the sink of a run that is taken up.
     pub(crate) fn sink(&self, run_id: &RunId) -> Arc<dyn EventSink> {
         self.tell(Told::TakenUp(run_id.clone()));
         Arc::new(Sink {
@@ -37,7 +37,7 @@ impl Ear {
     }
 
     fn tell(&self, told: Told) {
-        // It is gone when the run at the top has ended.
+        // The receiver is gone when the run at the top has ended.
         self.0.send(told).ok();
     }
 }
@@ -70,12 +70,12 @@ pub(crate) struct BelowAsker {
     progress: Arc<Progress>,
     looks: IdleLooks,
     told: UnboundedReceiver<Told>,
-    /// Where what happens in a run is told that is asked about.
+    /// The receivers of the events of the runs that are asked about.
     runs: BTreeMap<RunId, UnboundedSender<RunEvent>>,
 }
 
 impl BelowAsker {
-    /// Asks about the runs that the worker with these looks executes: those of which it tells the ear.
+    /// Asks about the runs that the worker with these looks executes: those that the ear reports.
     pub(crate) fn new(
         session: &Session,
         client: Arc<dyn RunClient>,
@@ -94,11 +94,11 @@ impl BelowAsker {
         (Ear(ear), asker)
     }
 
-    /// Asks for as long as the runs go on: it never ends.
+    /// Asks for as long as the runs continue: never ends.
     ///
     /// # Errors
     ///
-    /// [`CliError::Terminal`], and what keeps a run from being asked about.
+    /// [`CliError::Terminal`], and errors that prevent questions about a run.
     pub(crate) async fn ask(mut self) -> Result<(), CliError> {
         let mut asking = FuturesUnordered::new();
         loop {
@@ -112,7 +112,7 @@ impl BelowAsker {
         }
     }
 
-    /// Takes in what is told, and returns what asks about a run that was not known.
+    /// Takes in a message, and returns the asker of a run that was not known.
     async fn hear(
         &mut self,
         told: Told,
@@ -120,7 +120,7 @@ impl BelowAsker {
         match told {
             Told::TakenUp(run_id) if self.runs.contains_key(&run_id) => Ok(None),
             Told::TakenUp(run_id) => {
-                // Until it is known what it asks.
+                // The tree stays busy until it is known what the run asks.
                 let _busy = self.looks.busy();
                 let run = RunHandle::new(Arc::clone(&self.client), run_id.clone());
                 let status = run.status().await?;

@@ -1,4 +1,4 @@
-//! What an MCP server wants to know of the person, as questions in the terminal.
+//! The questions of an MCP server to the person, in the terminal.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const MAX_LINE_CHARS: usize = 400;
 /// The most fields of a form.
 const MAX_FIELDS: usize = 50;
 
-/// Puts the questions and waits for the answers. One that was taken back is cancelled.
+/// Puts the questions and waits for the answers. A question that was taken back is cancelled.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub(crate) fn ask(
     }
 }
 
-/// The fields, those that are needed first.
+/// Returns the fields, the required ones first.
 fn fields(schema: &Value) -> Option<Vec<Field<'_>>> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return Some(Vec::new());
@@ -117,7 +117,7 @@ fn fill_in(reader: &LineReader, fields: &[Field<'_>]) -> io::Result<ElicitationA
     }
 }
 
-/// What is typed for a field. `None` if nothing more will be typed.
+/// Returns what is typed for a field. `None` if nothing more will be typed.
 fn one(reader: &LineReader, field: &Field<'_>) -> io::Result<Option<Option<Value>>> {
     for line in field.introduction() {
         note(&line);
@@ -134,7 +134,7 @@ fn one(reader: &LineReader, field: &Field<'_>) -> io::Result<Option<Option<Value
     }
 }
 
-/// The word whose beginning is typed. `None` if nothing more will be typed.
+/// Returns the word whose beginning is typed. `None` if nothing more will be typed.
 fn choose(
     reader: &LineReader,
     question: &str,

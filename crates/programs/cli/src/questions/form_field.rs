@@ -1,4 +1,4 @@
-//! One field of a form that an MCP server wants filled in: what it is, and what a typed line means for it.
+//! One field of a form of an MCP server: its kind, and the meaning of a typed line.
 
 use serde_json::{Number, Value};
 
@@ -12,7 +12,7 @@ const MAX_CHOICES: usize = 100;
 /// A field of a flat object, as its JSON Schema describes it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Field<'a> {
-    /// Its key in the answer.
+    /// The field's key in the answer.
     pub(crate) name: &'a str,
     about: Option<&'a str>,
     kind: Kind<'a>,
@@ -37,7 +37,7 @@ struct Choice<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The field of this name. `None` if it is of a kind that MCP does not know.
+    /// Returns the field of this name. `None` if it is of a kind that MCP does not know.
     pub(crate) fn read(name: &'a str, schema: &'a Value, needed: bool) -> Option<Self> {
         let kind = match schema.get("type")?.as_str()? {
             "string" => choices(schema).map_or(Kind::Text, Kind::OneOf),
@@ -57,7 +57,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// What a person reads before the question: lines without control characters.
+    /// Returns the lines that a person reads before the question, without control characters.
     pub(crate) fn introduction(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(about) = self.about {
@@ -72,7 +72,7 @@ impl<'a> Field<'a> {
         lines
     }
 
-    /// The question.
+    /// Returns the question.
     pub(crate) fn question(&self) -> String {
         let kind = match self.kind {
             Kind::Text => "text",
@@ -94,7 +94,7 @@ impl<'a> Field<'a> {
         format!("  {name} ({kind}; {without}): ")
     }
 
-    /// What a line means: a value, or none for a field that is left out.
+    /// Returns the meaning of a line: a value, or `None` for a field that is left out.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The choices of a text: `oneOf` or `anyOf` with titles, or `enum`, whose titles may be beside it.
+/// Returns the choices of a text: `oneOf` or `anyOf` with titles, or `enum`, whose titles may be beside it.
 fn choices(schema: &Value) -> Option<Vec<Choice<'_>>> {
     let list = |key| schema.get(key).and_then(Value::as_array);
     let choices: Vec<Choice<'_>> = if let Some(titled) = list("oneOf").or_else(|| list("anyOf")) {
@@ -168,7 +168,7 @@ fn choices(schema: &Value) -> Option<Vec<Choice<'_>>> {
     (!choices.is_empty() && choices.len() <= MAX_CHOICES).then_some(choices)
 }
 
-/// A choice by its number, counted from 1, or by its value.
+/// Returns a choice by its number, counted from 1, or by its value.
 fn chosen(choices: &[Choice<'_>], line: &str) -> Option<Value> {
     let number = line.parse::<usize>().ok();
     let by_number = number.and_then(|number| choices.get(number.checked_sub(1)?));

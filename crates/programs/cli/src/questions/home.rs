@@ -1,4 +1,4 @@
-//! Asks once whether a home of runs is trusted that nobody named, and that this person's neuron did not make.
+//! Asks once whether to trust a home of runs that was found and not named, and that this person's neuron did not make.
 
 use std::{
     collections::BTreeSet,
@@ -23,12 +23,13 @@ use crate::{
 /// How many directories are shown.
 const SHOWN: usize = 10;
 
-/// Sees to it that a home may be used which is not known to be this person's own, and returns where its files are. In a terminal
-/// the person is asked, and what they say is kept.
+/// Makes sure that a home may be used which is not known to be this person's own, and returns where its files are. In a
+/// terminal the person is asked, and the answer is recorded.
 ///
 /// # Errors
 ///
-/// [`CliError::ForeignHome`] where nobody trusts it, [`CliError::Terminal`], and those of [`Contents::adopt`].
+/// [`CliError::ForeignHome`] if the person does not trust it, [`CliError::Terminal`], and the errors of
+/// [`Contents::adopt`].
 pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliError> {
     let what = match &why {
         Foreign::Database => "your neuron did not make it, or an older one did".to_owned(),
@@ -36,7 +37,7 @@ pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliErro
             let before = before.to_string_lossy();
             format!("it was moved or copied from {}", shown::line(&before))
         }
-        // What a person could say would change nothing.
+        // An answer of the person would change nothing.
         Foreign::Link => String::new(),
     };
     if can_ask() && !what.is_empty() {
@@ -54,7 +55,7 @@ pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliErro
     Err(refused(home, why))
 }
 
-/// Why a home is not used.
+/// Returns why a home is not used.
 pub(crate) fn refused(home: &Path, why: Foreign) -> CliError {
     CliError::ForeignHome {
         path: home.to_owned(),
@@ -63,25 +64,25 @@ pub(crate) fn refused(home: &Path, why: Foreign) -> CliError {
     }
 }
 
-/// What is in a home, as far as it can be looked at.
+/// The contents of a home, as far as they can be read.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    /// What was looked at: a copy, of a stranger's.
+    /// The folder that was read: a copy, for a foreign home.
     folder: TempDir,
-    /// `None` if they cannot be read.
+    /// The number of runs; `None` if they cannot be read.
     runs: Option<usize>,
-    /// Where they work.
+    /// The directories in which the runs work.
     directories: BTreeSet<String>,
-    /// Some say no directory.
+    /// Whether some runs name no directory.
     has_others: bool,
 }
 
 impl Contents {
-    /// Looks at a home.
+    /// Reads a home.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`] if something in it cannot be copied.
+    /// [`CliError::Journal`] if something in the home cannot be copied.
     pub(crate) async fn of(home: &Path) -> Result<Self, CliError> {
         let folder = private_folder()?;
         let mut found = Self {
@@ -92,14 +93,14 @@ impl Contents {
         };
         match Journal::open_copy(home, found.folder.path()).await {
             Ok(journal) => found.runs = Some(found.look(&journal).await?),
-            // It may be all that is wrong.
+            // The damage may be the only problem.
             Err(JournalError::Damaged { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(found)
     }
 
-    /// Looks where the runs work, as it is asked for when they are gone on with, and returns how many they are.
+    /// Finds out where the runs work, as it is asked for when they are resumed, and returns how many they are.
     async fn look(&mut self, journal: &Journal) -> Result<usize, CliError> {
         let directories = journal.directories().await?;
         for directory in &directories {
@@ -114,7 +115,7 @@ impl Contents {
         Ok(directories.len())
     }
 
-    /// Makes the home this person's own, with what was looked at.
+    /// Makes the home this person's own, with the contents that were read.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Contents {
         Ok(store.adopt(home, self.folder.path())?)
     }
 
-    /// As a terminal may see it.
+    /// Returns the contents as a terminal may show them.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![match self.runs {
             None => "  runs that cannot be read".to_owned(),
@@ -144,7 +145,7 @@ impl Contents {
         lines
     }
 
-    /// For programs.
+    /// Returns the contents for programs.
     pub(crate) fn to_json(&self, home: &Path) -> Value {
         json!({
             "path": home.to_string_lossy(),

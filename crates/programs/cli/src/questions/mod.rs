@@ -1,4 +1,4 @@
-//! What a person is asked while a run goes on.
+//! The questions that a person is asked during a run.
 
 pub(crate) mod asker;
 pub(crate) mod below;

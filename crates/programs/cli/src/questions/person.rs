@@ -1,4 +1,4 @@
-//! Asks the person at the terminal what MCP servers want to know, while the run goes on.
+//! Asks the person at the terminal the questions of MCP servers, while the run continues.
 
 use std::{
     io,
@@ -21,7 +21,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Lets the servers ask of agents that are opened with these options, if somebody is there.
+    /// Lets the servers of agents that are opened with these options ask, if a person is present.
     pub(crate) fn introduce(options: OpenOptions) -> (OpenOptions, Arc<Self>) {
         let person = Arc::new(Self::default());
         let options = match can_ask() {
@@ -31,7 +31,7 @@ impl Person {
         (options, person)
     }
 
-    /// Says which picture makes room for the questions.
+    /// Sets the picture that makes room for the questions.
     pub(crate) fn watches(&self, progress: &Arc<Progress>) {
         // There is one run, and so one picture.
         self.progress.set(Arc::clone(progress)).ok();
@@ -63,10 +63,10 @@ impl McpClientHandler for Person {
     }
 }
 
-/// Room for a question. The picture goes on when this is dropped.
+/// Room for a question. The picture resumes when this is dropped.
 struct Room {
     progress: Option<Arc<Progress>>,
-    /// Whether nobody typed the line break of the last question.
+    /// Whether the line break of the last question was not typed.
     is_left_open: bool,
 }
 

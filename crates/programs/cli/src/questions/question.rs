@@ -18,36 +18,36 @@ use crate::{
 };
 
 const QUESTION: &str = "[y]es, [a]lways in this run, [n]o, [e]dit arguments, [l]ater: ";
-/// For a ticket whose decision is for it alone.
+/// The question about a ticket whose decision is for that ticket alone.
 const QUESTION_ONCE: &str = "[y]es, [n]o, [e]dit arguments, [l]ater: ";
 const HELP: &str = "answer y, a, n, e or l; a also answers later calls, and asks which; what you write after y, \
                     a or n is your comment";
 const HELP_ONCE: &str = "answer y, n, e or l; what you write after y or n is your comment";
 
-/// How many lines are taken in at one glance.
+/// How many lines a person reads at one glance.
 const FEW: usize = 12;
-/// How long a line may be that is no more than a few on any screen, in characters.
+/// The longest line that takes only a few rows on any screen, in characters.
 const LONG: usize = 400;
 /// How many lines stand around the subject of a question.
 const AROUND: usize = 10;
-/// How much of a line is said again, in characters.
+/// How much of a line is repeated, in characters.
 const SHORT: usize = 100;
 
-/// What a person says to a ticket.
+/// A person's answer to a ticket.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     /// Make the call, with these arguments if any are given.
     Approve {
         args: Option<Value>,
         comment: Option<String>,
-        /// And later ones, for which the run would ask the same.
+        /// Whether later calls are approved, too, for which the run would ask the same.
         always: Option<Always>,
     },
-    /// Do not make it, or leave the question unanswered.
+    /// Do not make the call, or leave the question unanswered.
     Deny { comment: Option<String> },
     /// The answer to a question.
     Text(String),
-    /// What is filled into a form.
+    /// The completed form.
     Filled(Value),
     /// One of the ticket's choices.
     Chosen(String),
@@ -61,7 +61,7 @@ pub(crate) enum Answer {
 ///
 /// # Errors
 ///
-/// The terminal's.
+/// The errors of the terminal.
 pub(crate) fn ask(
     reader: &LineReader,
     who: &str,
@@ -106,16 +106,16 @@ pub(crate) fn ask(
     reader.forget_typed();
     match ticket.kind {
         TicketKind::Call => ask_about_call(reader, ticket),
-        // Whoever has the token delivers it.
+        // The program with the token delivers the result.
         TicketKind::External => Ok(Answer::Later),
         _ => ask_for_text(reader, ticket),
     }
 }
 
-/// What is said beside the question where its subject may not be on the screen any more: how many lines there are, and the
-/// first that says something.
+/// Returns the summary beside the question if its subject may not be on the screen any more: how many lines there are,
+/// and the first one with content.
 fn summary(lines: &[String], rows: usize) -> Option<String> {
-    // What stands around the subject takes lines too, and a long line several.
+    // The lines around the subject take rows, too, and a long line takes several.
     let fits = lines.len() <= FEW && lines.iter().all(|line| line.chars().count() <= LONG);
     if fits && lines.len() + AROUND <= rows {
         return None;
@@ -199,14 +199,14 @@ fn ask_about_call(reader: &LineReader, ticket: &Ticket) -> io::Result<Answer> {
     }
 }
 
-/// Which calls an answer is for.
+/// The calls that an answer is for.
 enum Which {
     Calls(Always),
     None,
     TakenBack,
 }
 
-/// Asks which calls to say yes to from now on: nothing is for all of a tool that was not said to be.
+/// Asks which calls to approve from now on: all calls of a tool are only approved if the person says that.
 fn which(reader: &LineReader, ticket: &Ticket) -> io::Result<Which> {
     let tool = shown::line(ticket.subject());
     let question = match &ticket.prefix {
@@ -261,14 +261,14 @@ fn edit(reader: &LineReader, args: &Value) -> io::Result<Edited> {
     Ok(Edited::Nothing)
 }
 
-/// Has the person's editor change the arguments in a file that only they can read.
+/// Opens the arguments in the person's editor, in a file that only they can read.
 fn in_editor(editor: &str, args: &Value) -> io::Result<String> {
     let mut file = tempfile::Builder::new()
         .prefix("neuron-")
         .suffix(".json")
         .tempfile()?;
     writeln!(file, "{}", pretty(args))?;
-    // By the shell, as everyone does it: the variable may hold options.
+    // The shell runs it, as is usual: the variable may contain options.
     let status = Command::new("sh")
         .arg("-c")
         .arg(format!("{editor} \"$1\""))
@@ -284,13 +284,13 @@ fn in_editor(editor: &str, args: &Value) -> io::Result<String> {
     std::fs::read_to_string(file.path())
 }
 
-/// Standard output is for the answer, also while an editor is open.
+/// Returns a handle of standard error. Standard output is for the answer, also while an editor is open.
 fn stderr_handle() -> io::Result<std::process::Stdio> {
     use std::os::fd::AsFd as _;
     Ok(stderr().as_fd().try_clone_to_owned()?.into())
 }
 
-/// Arguments as a person reads them.
+/// Returns arguments in a form for people.
 pub(crate) fn pretty(args: &Value) -> String {
     serde_json::to_string_pretty(args).unwrap_or_else(|_| args.to_string())
 }

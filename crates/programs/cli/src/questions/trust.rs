@@ -1,4 +1,4 @@
-//! Asks once whether an agent file is trusted that nobody named.
+//! Asks once whether to trust an agent file that was found and not named.
 
 use std::{io, path::Path};
 
@@ -16,11 +16,11 @@ use crate::{
 
 const QUESTION: &str = "Do you trust it? [y]es, [n]o: ";
 
-/// Sees to it that a file may be used. In a terminal the person is asked, and what they say is kept.
+/// Makes sure that a file may be used. In a terminal the person is asked, and the answer is recorded.
 ///
 /// # Errors
 ///
-/// [`CliError::Untrusted`] where nobody trusts it, [`CliError::Terminal`], and those of [`record`].
+/// [`CliError::Untrusted`] if the person does not trust it, [`CliError::Terminal`], and the errors of [`record`].
 pub(crate) async fn settle(file: &AgentFile) -> Result<(), CliError> {
     let error = match check_trust(file, &ProcessEnvironment) {
         Ok(()) => return Ok(()),
@@ -37,7 +37,7 @@ pub(crate) async fn settle(file: &AgentFile) -> Result<(), CliError> {
     Err(error.into())
 }
 
-/// Keeps that a person trusts a file as it is.
+/// Records that a person trusts a file as it is.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub(crate) fn record(file: &AgentFile) -> Result<(), CliError> {
     store.trust(file).map_err(CliError::TrustStore)
 }
 
-/// What a file wants, a line each, as a terminal may see it.
+/// Returns what a file wants, a line each, as a terminal may show it.
 pub(crate) fn lines(wants: &Wants) -> Vec<String> {
     let lines = wants.lines();
     let lines = lines.iter().map(|line| format!("  {}", shown::line(line)));
@@ -63,7 +63,7 @@ fn introduce(path: &Path, wants: &Wants) {
     lines(wants).iter().for_each(|line| note(line));
 }
 
-/// Whether the person says yes.
+/// Returns whether the person answers yes.
 pub(super) async fn asked() -> io::Result<bool> {
     let (reader, _question) = LineReader::new().await?;
     let asking = tokio::task::spawn_blocking(move || -> io::Result<bool> {

@@ -13,12 +13,12 @@ use crate::{
     terminal::{output::note, shown},
 };
 
-/// What executes the runs below one.
+/// Executes the runs below one.
 pub(crate) struct Below(LocalWorker);
 
 impl Below {
-    /// The worker for the runs below that of this door, which is put away only while nothing goes on there. The ear hears
-    /// what happens in them; where there is none, what they ask is said.
+    /// Returns the worker for the runs below the run of this door. The run is only parked while nothing is in flight
+    /// there. The ear receives what happens in the runs below; without an ear, their questions are printed.
     pub(crate) fn of(
         door: JournaledContext,
         worker: LocalWorkerBuilder,
@@ -42,11 +42,11 @@ impl Below {
         (door, Self(worker.build()))
     }
 
-    /// Lets a run go on, and executes the runs below it meanwhile.
+    /// Executes a run, and the runs below it at the same time.
     ///
     /// # Errors
     ///
-    /// What keeps the journal from being read: the run is interrupted then.
+    /// The journal cannot be read: the run is interrupted then.
     pub(crate) async fn beside<T>(
         self,
         interrupt: &Interrupt,
@@ -65,7 +65,7 @@ impl Below {
                 Ok(output)
             }
             served = &mut below => {
-                // Nobody would end the runs that it waits for.
+                // The run would wait for runs that are never executed.
                 interrupt.interrupt();
                 let output = run.await;
                 served?;
@@ -75,7 +75,7 @@ impl Below {
     }
 }
 
-/// Says what a person has to know.
+/// Prints what a person has to know.
 fn say(event: &WorkerEvent) {
     match event {
         WorkerEvent::Parked { run_id, state, .. } if *state == RunPhase::WaitingForApproval => {
@@ -87,7 +87,7 @@ fn say(event: &WorkerEvent) {
     }
 }
 
-/// Says which runs do not go on.
+/// Prints which runs do not continue.
 fn say_left(event: &WorkerEvent) {
     if let WorkerEvent::Left { run_id, reason } | WorkerEvent::Stuck { run_id, reason } = event {
         note(&format!(

@@ -1,15 +1,15 @@
-//! What runs are summed up by.
+//! The grouping of runs in sums.
 
 use neuron_types::RunStatus;
 use serde::Serialize;
 
-/// What runs are summed up by.
+/// The grouping of runs in sums.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum By {
     Tenant,
     Agent,
-    /// The label of this name.
+    /// The value of the label of this name.
     Label(String),
 }
 
@@ -24,7 +24,7 @@ impl From<String> for By {
 }
 
 impl By {
-    /// What a run is summed up under; `None` if it has nothing of it.
+    /// Returns the group of a run; `None` if it has no value for it.
     pub(crate) fn of<'a>(&self, run: &'a RunStatus) -> Option<&'a str> {
         match self {
             Self::Tenant => run.tenant.as_deref(),

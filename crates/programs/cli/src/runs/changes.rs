@@ -35,7 +35,7 @@ pub(crate) struct ChangeArgs {
 }
 
 impl ChangeArgs {
-    /// What is changed of the agent.
+    /// Returns the changes to the agent.
     pub(crate) fn overrides(&self) -> Overrides {
         let mut limits = LimitOverrides::default();
         for LimitArg(limit) in &self.limits {
@@ -56,7 +56,7 @@ impl ChangeArgs {
         }
     }
 
-    /// Whose the run is.
+    /// Returns whose the run is.
     pub(crate) fn tags(&self) -> RunTags {
         let labels = self.labels.iter();
         RunTags {
@@ -69,10 +69,10 @@ impl ChangeArgs {
     }
 }
 
-/// What the person who is here may set of an agent that is theirs.
+/// The settings of an agent that its owner at this machine may change.
 const OWN: [CallerSetting; 2] = [CallerSetting::Model, CallerSetting::Allow];
 
-/// What a run of the person who is here changes of an agent, should it adopt a later definition of it.
+/// Returns the changes of a run of this machine's user to an agent, in case the run adopts a later definition of it.
 pub(crate) fn origin_here(overrides: Overrides) -> AgentOrigin {
     AgentOrigin {
         overrides,
@@ -80,11 +80,12 @@ pub(crate) fn origin_here(overrides: Overrides) -> AgentOrigin {
     }
 }
 
-/// The agent for a run of the person who is here. It is theirs: what may let it do more they may set too.
+/// Returns the agent for a run of this machine's user. The agent is the user's own: they may also set what lets it do
+/// more.
 ///
 /// # Errors
 ///
-/// What it does not take all the same.
+/// The changes that the agent rejects all the same.
 pub(crate) fn narrowed_here(
     agent: &AgentSpec,
     overrides: &Overrides,
@@ -100,7 +101,7 @@ pub(crate) fn narrowed_here(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LimitArg(LimitOverrides);
 
-/// Why a text is none of what it is to be.
+/// The reason why a text is neither.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoSetting {
     #[error("write KEY=VALUE")]
@@ -154,7 +155,7 @@ impl FromStr for LimitArg {
 }
 
 fn count<T: FromStr>(text: &str) -> Result<T, NoSetting> {
-    // As in the agent file.
+    // The digits may be grouped as in the agent file.
     let digits = text.replace('_', "");
     digits
         .parse()

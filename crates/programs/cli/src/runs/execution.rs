@@ -34,29 +34,29 @@ use crate::{
 pub(crate) struct Upcoming<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) run_id: &'a RunId,
-    /// The right to it, if it was made just now.
+    /// The right to execute the run, if it was acquired just now.
     pub(crate) claim: Option<RunClaim>,
-    /// What interrupts it.
+    /// The signals that interrupt it.
     pub(crate) signals: &'a Signals,
 }
 
-/// What a run is executed with.
+/// The means to execute a run.
 pub(crate) struct Means<'a> {
-    /// The agent as the run began with it.
+    /// The agent as it was when the run began.
     pub(crate) agent: &'a AgentSpec,
     /// The agents as they are now.
     pub(crate) agents: Agents,
     pub(crate) executor: Executor,
-    /// What executes the runs that it starts.
+    /// Executes the runs that the run starts.
     pub(crate) below: WorkerSource,
 }
 
-/// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` is
-/// whom the run's MCP servers ask.
+/// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` answers
+/// the questions of the run's MCP servers.
 ///
 /// # Errors
 ///
-/// What keeps the run from going on; the run is resumable then.
+/// The error that kept the run from continuing; the run is resumable then.
 pub(crate) async fn execute(
     session: &Session,
     upcoming: Upcoming<'_>,
@@ -93,10 +93,10 @@ pub(crate) async fn execute(
         true => Some(Decider::of(session, &run, &status)?),
         false => None,
     };
-    // The agents that it is handed over to may start others, too.
+    // The agents to which the run is handed over may start others, too.
     let starts_others =
         !agent.subagents.is_empty() || !agent.handoffs.is_empty() || !status.children.is_empty();
-    // Where there are runs below, a person who is asked keeps all of them from being put away.
+    // If there are runs below, a person who is asked keeps all of them from being parked.
     let policy = if ask && !starts_others {
         ParkPolicy::Wait
     } else {
@@ -156,7 +156,7 @@ pub(crate) async fn execute(
     match result? {
         Ok(output) => outcome::over(session, &output, Some(&progress)),
         Err(DurableError::Suspended) => {
-            // Whoever looks at the run sees all that happened.
+            // The journal is complete before other processes read the run.
             door.flush().await?;
             drop(door);
             if let Some(signal) = signals.signal() {
@@ -172,11 +172,11 @@ pub(crate) async fn execute(
     }
 }
 
-/// Tells again what a run came to that is over.
+/// Prints the result of a run that is already over.
 ///
 /// # Errors
 ///
-/// What keeps the engine from saying it, [`CliError::Stdout`].
+/// The engine cannot be asked, [`CliError::Stdout`].
 pub(crate) async fn finished(session: &Session, run: &RunHandle) -> Result<Exit, CliError> {
     outcome::over(session, &run.wait_for_end().await?, None)
 }
@@ -199,7 +199,7 @@ async fn ask_all(asker: Asker, below: Option<BelowAsker>) -> Result<(), CliError
     }
 }
 
-/// Lets the run go on while the person is asked. What they put off parks it.
+/// Executes the run while the person is asked. A question that they put off parks it.
 async fn attend(
     run: impl Future<Output = Result<RunOutput, DurableError>>,
     asking: Option<impl Future<Output = Result<(), CliError>>>,
@@ -220,7 +220,7 @@ async fn attend(
     }
 }
 
-/// Says which run it is that is shown from here on.
+/// Prints which run is shown from here on.
 fn introduce(run_id: &RunId, agent: &AgentSpec) {
     let models: Vec<_> = agent.head.models().collect();
     note(&format!(

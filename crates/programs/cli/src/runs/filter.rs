@@ -20,7 +20,7 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// The filter that these runs pass: those of one agent where it is named.
+    /// Returns the filter that these runs pass: those of one agent if it is named.
     pub(crate) fn filter(&self, agent: Option<&str>) -> RunFilter {
         let mut filter = RunFilter::all();
         filter.agent = agent.map(ToOwned::to_owned);

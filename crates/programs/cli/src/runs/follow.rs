@@ -1,4 +1,4 @@
-//! Watching a run that others execute.
+//! Watching a run that other processes execute.
 
 use std::{
     pin::pin,
@@ -14,17 +14,17 @@ use crate::{
     terminal::progress::Progress,
 };
 
-/// How often in a row nobody may be found to execute the run before that is believed: between two executors,
-/// and between a run's first entry and its executor, there is a gap.
+/// The number of looks in a row without an executor after which a run counts as left: between two executors, and
+/// between a run's first entry and its executor, there is a gap.
 const LOOKS: u32 = 5;
 
-/// After how many such looks it is mentioned that a worker is there and has not taken the run up.
+/// The number of such looks after which it is mentioned that a worker exists and has not taken the run up.
 const MANY_LOOKS: u32 = 50;
 
-/// How long an engine may be away before nobody waits for it any longer.
+/// How long an engine may be away until the command gives up.
 const ABSENCE: Duration = Duration::from_secs(120);
 
-/// How long to wait until something is tried again that failed.
+/// How long to wait before a failed request is tried again.
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// Why a run is not followed any longer.
@@ -32,32 +32,31 @@ const AGAIN: Duration = Duration::from_millis(500);
 pub(crate) enum Followed {
     /// It is over.
     Over,
-    /// Nobody executes it, and it is not over.
+    /// The run is not over, and no process executes it.
     Left(Box<RunStatus>),
 }
 
-/// Whether somebody sees to it that the run goes on. An engine always does.
+/// Returns whether some process executes the run. On an engine, one always does.
 ///
 /// # Errors
 ///
-/// Why it cannot be said.
+/// The engine cannot be asked.
 pub(crate) async fn is_executing(run: &RunHandle) -> Result<bool, RunClientError> {
     Ok(run.is_executing().await?.unwrap_or(true))
 }
 
-/// Whether nobody goes on with a run, after so many looks in a row that found nobody who executes it. A worker does, unless
-/// the run waits for a person.
+/// Returns whether a run is left, after this number of looks in a row that found no executor. A worker counts as one,
+/// unless the run waits for a person.
 pub(crate) async fn is_left(session: &Session, status: &RunStatus, looks: u32) -> bool {
     let is_time = looks > 0 && looks.is_multiple_of(LOOKS);
     is_time && (status.state.waits_for_person() || !session.has_worker().await)
 }
 
-/// Hands the run's events to the sink as they are recorded, those after number `seen`, until the run is over
-/// or nobody goes on with it.
+/// Passes the run's events to the sink as they are recorded, those after number `seen`, until the run is over or left.
 ///
 /// # Errors
 ///
-/// What keeps the engine from being asked.
+/// The engine cannot be asked.
 pub(crate) async fn follow(
     session: &Session,
     run: &RunHandle,
@@ -73,7 +72,7 @@ pub(crate) async fn follow(
     let mut is_behind = false;
     let mut hold_ups = HoldUps::default();
     loop {
-        // In this order: what is found to be over, or left, has told everything before.
+        // The order matters: when a run is found to be over, or left, everything before has been reported.
         let executing = is_executing(run).await?;
         let status = patiently(progress, async || run.status().await).await?;
         let over = status.state.is_final();
@@ -84,7 +83,7 @@ pub(crate) async fn follow(
             quiet += 1;
         } else {
             let events = match run.events_after(seen).await {
-                // They come with a later look. After the end they are not waited for: the output is there.
+                // A later look finds these events. After the end they are not awaited: the output is there.
                 Err(error) if error.is_transient() => {
                     is_behind = !over;
                     quiet += 1;
@@ -113,19 +112,19 @@ pub(crate) async fn follow(
         }
         last = Some(status);
         tokio::select! {
-            // What keeps its end from being said, the next look will see.
+            // An error in asking for the end will show in the next look.
             _ = &mut ended, if !told_end => told_end = true,
             () = tokio::time::sleep(run.client().poll_interval(quiet)) => {}
         }
     }
 }
 
-/// Asks an engine until it answers. That nobody answers is told once; a worker is waited for as long as it
-/// takes, the engine itself for two minutes.
+/// Asks an engine until it answers. A missing answer is reported once; a worker is awaited for as long as it takes, the
+/// engine itself for two minutes.
 ///
 /// # Errors
 ///
-/// What does not pass by itself.
+/// Errors that are not transient.
 pub(crate) async fn patiently<T>(
     progress: &Progress,
     mut ask: impl AsyncFnMut() -> Result<T, RunClientError>,

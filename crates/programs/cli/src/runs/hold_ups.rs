@@ -1,4 +1,4 @@
-//! What holds a run up while it is followed, in words.
+//! The reasons why a followed run does not continue, in words.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,19 @@ use neuron_types::{Blocked, BlockedKind, RunStatus};
 
 use crate::terminal::{describe, shown};
 
-/// How long something holds a run up before it is mentioned: a worker that restarts is no news.
+/// How long a reason lasts before it is mentioned: a worker that restarts is no news.
 const MOMENT: Duration = Duration::from_secs(3);
 
-/// What has held a run up since it is followed.
+/// The reasons that have held a run up since it is followed.
 #[derive(Debug, Default)]
 pub(crate) struct HoldUps {
-    /// What does just now, and since when that was seen.
+    /// The current reason, and when it was first seen.
     now: Option<(Reason, Instant)>,
-    /// What was mentioned.
+    /// The reasons that were mentioned.
     mentioned: Vec<Reason>,
 }
 
-/// What sets one reason apart from another: a step that goes on failing is one, whatever its newest attempt says.
+/// The identity of a reason: a step that keeps failing is one, whatever its newest attempt reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reason {
     kind: BlockedKind,
@@ -27,10 +27,10 @@ struct Reason {
 }
 
 impl HoldUps {
-    /// What holds the run up, if it has done so for a moment and was not mentioned yet.
+    /// Returns the reason that holds the run up, if it has done so for a moment and was not mentioned yet.
     pub(crate) fn new_one(&mut self, status: &RunStatus) -> Option<String> {
         let blocked = status.blocked.as_ref();
-        // Tickets have lines of their own, and so has a run that nobody executes.
+        // Tickets have lines of their own, and so has a run that no process executes.
         let blocked = blocked
             .filter(|blocked| !blocked.kind.is_ticket() && blocked.kind != BlockedKind::NoProcess);
         let Some(blocked) = blocked else {
@@ -82,7 +82,7 @@ mod tests {
         status
     }
 
-    /// As if it had been seen for long.
+    /// Moves the current reason into the past.
     fn later(hold_ups: &mut HoldUps) {
         if let Some((_, seen)) = &mut hold_ups.now {
             *seen -= MOMENT;

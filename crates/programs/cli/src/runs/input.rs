@@ -1,15 +1,15 @@
-//! Texts that come from the command line or standard input.
+//! Texts from the command line or standard input.
 
 use std::io::{self, IsTerminal as _, Read as _};
 
 use crate::CliError;
 
-/// The prompt: the argument, or standard input where it is `-` or missing. Standard input is not waited for
-/// where it is a terminal and nobody asked for it.
+/// Returns the prompt: the argument, or standard input if it is `-` or missing. Standard input is not read if it is a
+/// terminal and was not asked for.
 ///
 /// # Errors
 ///
-/// [`CliError::NoPrompt`] where it is empty, [`CliError::Stdin`].
+/// [`CliError::NoPrompt`] if it is empty, [`CliError::Stdin`].
 pub(crate) fn prompt(argument: Option<String>) -> Result<String, CliError> {
     let text = match argument {
         Some(text) if text != "-" => text,
@@ -22,7 +22,7 @@ pub(crate) fn prompt(argument: Option<String>) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// A message: the argument, or standard input where it is `-`.
+/// Returns a message: the argument, or standard input if it is `-`.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub(crate) fn message(argument: String) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// All of standard input, without the line break that ends it.
+/// Returns all of standard input, without the line break that ends it.
 fn stdin() -> Result<String, CliError> {
     let mut text = String::new();
     io::stdin()

@@ -1,4 +1,4 @@
-//! What a new run is to do.
+//! The order for a new run.
 
 use std::env;
 
@@ -25,7 +25,7 @@ pub(crate) struct Order {
     prompt: Message,
     tags: RunTags,
     session: Option<String>,
-    /// What this start is known by.
+    /// The id of this start.
     start: String,
 }
 
@@ -47,11 +47,11 @@ impl Order {
         })
     }
 
-    /// Takes the session that the run goes on with, if it names one, and returns what was said in it.
+    /// Takes the session that the run continues, if it names one, and returns its conversation.
     ///
     /// # Errors
     ///
-    /// As [`Stored::take`].
+    /// The errors of [`Stored::take`].
     pub(crate) async fn take_session(
         &self,
         session: &Session,
@@ -63,7 +63,7 @@ impl Order {
         Ok((Some(stored), said))
     }
 
-    /// Returns what the run is started with.
+    /// Returns the request that starts the run.
     pub(crate) fn request(self, agent: impl Into<AgentRef>, overrides: Overrides) -> RunRequest {
         let mut tags = self.tags;
         if self.session.is_some() {
@@ -77,14 +77,14 @@ impl Order {
     }
 }
 
-/// Returns what the command is a part of in a distributed trace, as whoever started it says in the variables `TRACEPARENT` and
-/// `TRACESTATE`; `None` if they say nothing.
+/// Returns the distributed trace that the command is a part of, from the variables `TRACEPARENT` and `TRACESTATE`;
+/// `None` without them.
 pub(crate) fn trace_around() -> Option<TraceContext> {
     let parent = env::var("TRACEPARENT").ok()?;
     TraceContext::from_headers(&parent, env::var("TRACESTATE").ok().as_deref())
 }
 
-/// An id that no other machine makes.
+/// Returns an id that no other machine makes.
 fn new_id() -> Result<RunId, InvalidRunId> {
     RunId::new(Uuid::now_v7().to_string())
 }

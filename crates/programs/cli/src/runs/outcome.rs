@@ -1,4 +1,4 @@
-//! What a command says of a run that it followed, and what it exits with.
+//! The messages and exit codes of a command about a run that it followed.
 
 use neuron_types::{ExitReason, RunOutput, RunPhase, RunStatus};
 
@@ -7,8 +7,8 @@ use crate::{
     terminal::describe, terminal::output::note, terminal::progress::Progress, terminal::shown,
 };
 
-/// The run is over: its answer goes to standard output, the rest to standard error. An answer that `progress`
-/// showed while it came is not written again.
+/// Reports that the run is over: its answer is written to standard output, the rest to standard error. An answer that
+/// `progress` already showed while it arrived is not written again.
 ///
 /// # Errors
 ///
@@ -35,17 +35,17 @@ pub(crate) fn over(
     }
 }
 
-/// The run waits for a person, who does not decide here and now.
+/// Reports that the run waits for a person, who does not decide here and now.
 ///
 /// # Errors
 ///
-/// As [`over`].
+/// The errors of [`over`].
 pub(crate) async fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
     note(&left(session, status).await);
     unfinished(session, status)
 }
 
-/// Why a run that nobody executes does not go on, and what to type.
+/// Returns why a run that no process executes does not continue, and what to type.
 pub(crate) async fn left(session: &Session, status: &RunStatus) -> String {
     let server = server_of(session, status).await;
     if status.state.waits_for_person() {
@@ -63,7 +63,7 @@ pub(crate) async fn left(session: &Session, status: &RunStatus) -> String {
     }
 }
 
-/// The runs below one in which people are asked, as far as that can be told.
+/// Returns the runs below one in which people are asked, as far as they are known.
 async fn asking_below(session: &Session, status: &RunStatus) -> Vec<String> {
     let Ok(run) = session.run_to_look_at(&status.run_id).await else {
         return Vec::new();
@@ -76,11 +76,11 @@ async fn asking_below(session: &Session, status: &RunStatus) -> Vec<String> {
     asking.map(|below| below.run_id.to_string()).collect()
 }
 
-/// The run was cut off, and nobody executes it.
+/// Reports that the run was cut off, and that no process executes it.
 ///
 /// # Errors
 ///
-/// As [`over`].
+/// The errors of [`over`].
 pub(crate) async fn cut_off(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
     note(&left(session, status).await);
     unfinished(session, status)
@@ -112,7 +112,7 @@ fn summary(output: &RunOutput) -> String {
         RunPhase::LimitReached => {
             let limit = limit(output.exit_reason);
             match &output.error {
-                // It is not known whether the limit was met.
+                // It is unknown whether the limit was met.
                 Some(error) => {
                     let why = shown::line(&error.message);
                     let what = match output.exit_reason {
@@ -126,7 +126,7 @@ fn summary(output: &RunOutput) -> String {
             }
         }
         RunPhase::Cancelled => {
-            // Without a reason the message says no more than the state.
+            // Without a reason the message adds nothing to the state.
             let reason = output.error.as_ref().map(|error| error.message.as_str());
             let reason = reason
                 .filter(|reason| *reason != "the run was cancelled")

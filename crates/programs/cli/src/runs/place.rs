@@ -7,12 +7,12 @@ use neuron_types::RunId;
 
 use crate::{CliError, session::Session, terminal::output::note, terminal::shown};
 
-/// Goes to where a run works. If `here`, it is to work in the current directory.
+/// Changes to the directory in which a run works. If `here`, the run is to work in the current directory.
 ///
 /// # Errors
 ///
-/// [`CliError::RunDirectory`] if nobody can go there, [`CliError::NoRunDirectory`] if nothing says where it is, and
-/// what keeps the journal from being read.
+/// [`CliError::RunDirectory`] if the directory cannot be entered, [`CliError::NoRunDirectory`] if it is unknown, and
+/// errors in reading the journal.
 pub(crate) async fn go(
     session: &Session,
     journal: &Journal,
@@ -43,7 +43,7 @@ pub(crate) async fn go(
     }
 }
 
-/// What is known of where a run works.
+/// Returns what is known of where a run works.
 async fn directory(journal: &Journal, run_id: &RunId) -> Result<Option<PathBuf>, CliError> {
     Ok(journal.directory(run_id).await?)
 }

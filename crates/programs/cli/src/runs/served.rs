@@ -1,4 +1,4 @@
-//! Who can go on with a run: this command, or the program whose agent it is.
+//! Finds out who can continue a run: this command, or the program that has its agent.
 
 use std::{
     collections::BTreeMap,
@@ -12,23 +12,23 @@ use neuron_types::{AgentRef, Blocked, BlockedKind, RunId, RunStatus};
 
 use crate::{CliError, engine, session::Session};
 
-/// Who can go on with a run, as far as that is known here.
+/// Who can continue a run, as far as that is known here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Server {
     /// This command, with the agent file of the run, and its worker.
     Command,
-    /// This command, as the run has the definition of its agent, which is not in the file any more; no worker.
+    /// Only this command, not a worker: the run has the definition of its agent, which is not in the file any more.
     Resume,
-    /// A program that has its agent, and not this command.
+    /// A program that has the run's agent, and not this command.
     Program {
         agent: String,
-        /// Why this command does not.
+        /// Why this command cannot continue the run.
         why: String,
     },
 }
 
 impl Server {
-    /// Whose an agent is, in view of this file.
+    /// Returns who serves an agent, in view of this file.
     fn of(file: &AgentFile, agent: &AgentRef) -> Self {
         let name = agent.name();
         let definition = match agent {
@@ -47,7 +47,7 @@ impl Server {
         Self::Program { agent, why }
     }
 
-    /// What is to be done that a run goes on which nobody executes.
+    /// Returns what to do so that a run continues which no process executes.
     pub(crate) fn to_do(&self, session: &Session, run_id: &RunId) -> String {
         match self {
             Self::Program { agent, .. } => start(agent),
@@ -56,12 +56,12 @@ impl Server {
     }
 }
 
-/// Says of runs who can go on with them. A file is read once.
+/// Finds out who can continue runs. Each file is read once.
 pub(crate) struct Servers<'a> {
     session: &'a Session,
-    /// The agent files by the directories of the runs; `None` where nobody can say.
+    /// The agent files by the directories of the runs; `None` if unknown.
     files: BTreeMap<Option<PathBuf>, Option<AgentFile>>,
-    /// The client of local runs, once one is looked into.
+    /// The client of local runs, once one is needed.
     local: Option<LocalClient>,
 }
 
@@ -74,8 +74,8 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// Who can go on with a run of this status. What holds it up says so then, too: whoever reads the status alone is not
-    /// sent to a command that cannot take the run.
+    /// Returns who can continue a run of this status, and adds that to the reason that holds the run up: a reader of
+    /// the status alone is not sent to a command that cannot continue the run.
     pub(crate) async fn of(&mut self, status: &mut RunStatus) -> Server {
         let kind = status.blocked.as_ref().map(|blocked| blocked.kind);
         let server = match kind {
@@ -94,7 +94,7 @@ impl<'a> Servers<'a> {
     async fn server(&mut self, status: &RunStatus) -> Server {
         let directory = status.directory.as_deref().map(PathBuf::from);
         let directory = directory.filter(|_| self.session.is_local());
-        // No more than its name is known of the agent of a run on an engine.
+        // Only the name of the agent is known for a run on an engine.
         let agent = match self.session.is_local() {
             true => self.agent(&status.run_id).await,
             false => Ok(AgentRef::from(status.first_agent())),
@@ -105,7 +105,7 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// What a local run was started with of its agent.
+    /// Returns the agent with which a local run was started.
     async fn agent(&mut self, run_id: &RunId) -> Result<AgentRef, CliError> {
         let client = match self.local.take() {
             Some(client) => client,
@@ -127,19 +127,19 @@ impl<'a> Servers<'a> {
     }
 }
 
-/// The agent file that a run goes on with; `None` where it cannot be said, and resuming the run says why.
+/// Returns the agent file of a run; `None` if it cannot be read. Resuming the run then reports the error.
 fn file_of(session: &Session, directory: Option<&Path>) -> Option<AgentFile> {
     let is_lost = directory.is_some_and(|directory| !directory.is_dir());
     let file = session.agent_file_of(directory).ok();
     file.filter(|_| !is_lost)
 }
 
-/// Who can go on with a run that nobody executes.
+/// Returns who can continue a run that no process executes.
 pub(crate) async fn server_of(session: &Session, status: &RunStatus) -> Server {
     Servers::new(session).server(status).await
 }
 
-/// What is to be done that a run goes on which nobody executes.
+/// Returns what to do so that a run continues which no process executes.
 pub(crate) async fn to_do(session: &Session, run: &RunHandle) -> String {
     let server = match run.status().await {
         Ok(status) => server_of(session, &status).await,
@@ -148,7 +148,7 @@ pub(crate) async fn to_do(session: &Session, run: &RunHandle) -> String {
     server.to_do(session, run.id())
 }
 
-/// Refuses to go on with a local run whose agent is another program's.
+/// Rejects resuming a local run whose agent belongs to another program.
 ///
 /// # Errors
 ///
@@ -173,7 +173,8 @@ fn start(agent: &str) -> String {
     format!("start the program that serves its agent {agent:?}")
 }
 
-/// Has what holds a run up say that its program has to be started. A task queue that no worker polls stands there already.
+/// Adds to a run's hold-up that its program has to be started. The status already names a task queue that no worker
+/// polls.
 fn say_program(blocked: &mut Blocked, agent: &str, why: &str, prefix: Option<&str>) {
     let before = match blocked.kind {
         BlockedKind::NoProcess => {

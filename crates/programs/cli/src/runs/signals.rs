@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin, from before anything is started that has to end with the command.
+//! Ctrl-C and similar signals, from before anything is started that has to end with the command.
 
 use std::future::Future;
 
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{CliError, Exit};
 
-/// The signals that end the command. The first one is heeded here, and the second ends the process at once.
+/// The signals that end the command. The first one is handled here, and the second ends the process at once.
 #[derive(Debug)]
 pub(crate) struct Signals {
     interruption: Interruption,
@@ -30,21 +30,21 @@ impl Signals {
         })
     }
 
-    /// The number of the first signal, if one came.
+    /// Returns the number of the first signal, if one arrived.
     pub(crate) fn signal(&self) -> Option<i32> {
         self.interruption.signal()
     }
 
-    /// Cancelled at the first signal.
+    /// Returns a token that the first signal cancels.
     pub(crate) const fn first(&self) -> &CancellationToken {
         &self.first
     }
 
-    /// Does something unless a signal comes before it is done: it is dropped then.
+    /// Performs work unless a signal arrives before it is done: the work is dropped then.
     ///
     /// # Errors
     ///
-    /// What the command exits with after the signal.
+    /// The exit code of the command after the signal.
     pub(crate) async fn unless<T>(&self, work: impl Future<Output = T>) -> Result<T, Exit> {
         tokio::select! {
             biased;

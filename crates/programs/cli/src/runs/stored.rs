@@ -1,4 +1,4 @@
-//! The stored conversation that a run takes up.
+//! The stored conversation that a run continues.
 
 use clap::ValueEnum as _;
 use neuron_local::{SessionError, SessionManager, SessionRun};
@@ -6,11 +6,12 @@ use neuron_types::{Conversation, RunId, RunStatus};
 
 use crate::{CliError, args::EngineName, session::Session, terminal::output::note};
 
-/// How often a session is asked for that others change at the same time.
+/// How often the command tries to take a session that other processes change at the same time.
 const ATTEMPTS: usize = 5;
 
-/// The label of a run that says with which start it began, where it goes on with a session. Runs have their labels on every
-/// engine, before a worker has them too; what engines themselves set runs apart by nobody knows who only started one.
+/// The label of a run that names the start with which it began, if it continues a session. Runs have their labels on
+/// every engine, also before a worker has them; the ids by which engines themselves distinguish runs are unknown to a
+/// process that only started one.
 pub(crate) const START: &str = "neuron.start";
 
 /// A session that a run of this command has.
@@ -18,19 +19,19 @@ pub(crate) struct Stored {
     sessions: SessionManager,
     name: String,
     run: SessionRun,
-    /// Whether this command took it, and no earlier one with the same run.
+    /// Whether this command took the session, and not an earlier command with the same run.
     is_new: bool,
-    /// What this command labels the run with.
+    /// The value of the run's label.
     start: String,
 }
 
 impl Stored {
-    /// Takes a session for a run that is about to start, and returns what was said in it. A run that had it before is taken
-    /// in, if it is over.
+    /// Takes a session for a run that is about to start, and returns its conversation. A run that had the session
+    /// before is taken in, if it is over.
     ///
     /// # Errors
     ///
-    /// [`CliError::Sessions`] if a run that is not over has it, and those of [`settle`].
+    /// [`CliError::Sessions`] if a run that is not over has it, and the errors of [`settle`].
     pub(crate) async fn take(
         session: &Session,
         name: &str,
@@ -63,23 +64,23 @@ impl Stored {
         }
     }
 
-    /// Takes in the run, if it is over. Else whoever takes up the session next does.
+    /// Takes in the run, if it is over. Otherwise the next user of the session takes it in.
     ///
     /// # Errors
     ///
-    /// What keeps the run or the session from being looked at.
+    /// The run or the session cannot be read.
     pub(crate) async fn settle(&self, session: &Session) -> Result<(), CliError> {
         let run = session.run(&self.run.run_id).await?;
         let taken = self.sessions.take_in_run(&self.name, &self.run, &run);
         Ok(taken.await?)
     }
 
-    /// The run could not be started. The session is given back, unless its run is there all the same: an earlier command has
-    /// started it, or this one, whose answer was lost. That cannot be if the run was refused (`is_refused`).
+    /// Gives the session back after a failed start, unless its run exists all the same: an earlier command has started
+    /// it, or this one, whose answer was lost. That cannot be if the run was rejected (`is_refused`).
     ///
     /// # Errors
     ///
-    /// What keeps the session from being saved.
+    /// The session cannot be saved.
     pub(crate) async fn not_started(
         &self,
         session: &Session,
@@ -88,7 +89,7 @@ impl Stored {
         let run = session.run(&self.run.run_id).await?;
         let is_there = match run.status().await {
             Err(error) if error.is_unknown_run() => false,
-            // One that another start began is none of the session's.
+            // A run that another start began does not belong to the session.
             Ok(status) if self.is_new && is_refused => began_with(&status, &self.start),
             Ok(_) => true,
             Err(_) => true,
@@ -105,8 +106,8 @@ impl Stored {
 ///
 /// # Errors
 ///
-/// [`SessionError::Lost`] if its engine knows no such run, [`SessionError::Elsewhere`] if it is where this command does not
-/// look, and what keeps sessions or that run from being looked at.
+/// [`SessionError::Lost`] if the run's engine knows no such run, [`SessionError::Elsewhere`] if the run is on an engine
+/// that this command does not ask, and errors in reading sessions or that run.
 pub(crate) async fn settle(
     session: &Session,
     sessions: &SessionManager,
@@ -123,11 +124,11 @@ pub(crate) async fn settle(
     Ok(sessions.settle(name, &by, &run).await?)
 }
 
-/// Takes a local run in that has ended, wherever it has a session.
+/// Takes in an ended local run, wherever it has a session.
 ///
 /// # Errors
 ///
-/// What keeps the run or the sessions from being looked at.
+/// The run or the sessions cannot be read.
 pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(), CliError> {
     let Some(sessions) = session.sessions_if_any().await? else {
         return Ok(());
@@ -143,11 +144,11 @@ pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(
     Ok(())
 }
 
-/// The same, where something else was done and only this was not: that is said.
+/// Does the same after another action succeeded: an error is only reported.
 pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
     match take_in_ended(session, run_id).await {
         Ok(()) => {}
-        // Nobody will.
+        // No other process will take it in.
         Err(error) if is_lost(&error) => note(&error.to_string()),
         Err(error) => note(&format!(
             "the session of run {run_id} has not taken it in yet, whoever takes it up next does: {error}"
@@ -155,12 +156,12 @@ pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
     }
 }
 
-/// Whether a run is the one of this start.
+/// Returns whether a run began with this start.
 fn began_with(status: &RunStatus, start: &str) -> bool {
     status.labels.get(START).is_some_and(|label| label == start)
 }
 
-/// Whether the session went away from the run meanwhile.
+/// Returns whether the run lost the session meanwhile.
 fn is_lost(error: &CliError) -> bool {
     use SessionError::{Gone, NotWith};
 

@@ -1,4 +1,4 @@
-//! What runs used and cost together.
+//! The usage and cost of several runs.
 
 use neuron_types::{ChildStatus, RunStatus, TokenUsage};
 use rust_decimal::Decimal;
@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use crate::terminal::describe;
 
-/// What some runs used so far.
+/// The usage of some runs so far.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Sum {
     runs: u64,
     turns: u64,
     usage: TokenUsage,
-    /// Of the runs whose cost is known.
+    /// The cost of the runs whose cost is known.
     cost_usd: Decimal,
-    /// How many runs are not in the cost.
+    /// How many runs the cost does not include.
     runs_of_unknown_cost: u64,
 }
 
@@ -25,7 +25,7 @@ impl Sum {
         self.spend(&run.usage, run.cost_usd);
     }
 
-    /// Counts a run that cannot be looked at, as the one that started it knows it.
+    /// Counts a run that cannot be read, from what the run that started it knows.
     pub(crate) fn add_child(&mut self, run: &ChildStatus) {
         self.spend(&run.usage, run.cost_usd);
     }
@@ -39,7 +39,7 @@ impl Sum {
         }
     }
 
-    /// The sum on a line, for people.
+    /// Returns the sum on a line, for people.
     pub(crate) fn line(&self) -> String {
         let mut line = format!(
             "{}  {}  {}  {}",
@@ -56,7 +56,7 @@ impl Sum {
     }
 }
 
-/// A number of things of one kind.
+/// Returns a number of things of one kind.
 pub(crate) fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")

@@ -10,7 +10,7 @@ use crate::{
 /// The longest model text on a line of `neuron runs`, in characters.
 const SHORT: usize = 60;
 
-/// One line of `neuron runs`: what holds a run up, else what the model said last.
+/// Returns one line of `neuron runs`: what holds a run up, otherwise the model's last text.
 pub(crate) fn run_line(session: &Session, status: &RunStatus, server: &Server) -> String {
     let held_up = status.blocked.as_ref();
     let held_up = held_up.filter(|blocked| !blocked.kind.is_ticket());
@@ -34,7 +34,7 @@ pub(crate) fn run_line(session: &Session, status: &RunStatus, server: &Server) -
     line.trim_end().to_owned()
 }
 
-/// `neuron status` for people.
+/// Returns the output of `neuron status` for people.
 pub(crate) fn status(session: &Session, status: &RunStatus, server: &Server) -> String {
     let mut lines = vec![
         format!("run      {}", status.run_id),
@@ -87,7 +87,7 @@ pub(crate) fn status(session: &Session, status: &RunStatus, server: &Server) -> 
     }
     for ticket in &status.approvals {
         lines.push(format!("ticket   {}", shown_ticket::describe(ticket)));
-        // What was decided about the tickets of an interrupted run it takes up when it goes on.
+        // An interrupted run receives the decisions about its tickets when it continues.
         if status.state != RunPhase::Interrupted {
             lines.push(tickets::commands(session, &status.run_id, ticket));
         }
@@ -95,7 +95,7 @@ pub(crate) fn status(session: &Session, status: &RunStatus, server: &Server) -> 
     lines.join("\n")
 }
 
-/// What holds a run up that is no ticket, and what to do about it.
+/// Returns what holds a run up besides tickets, and what to do about it.
 fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked, server: &Server) -> String {
     let detail = shown::line(&blocked.detail);
     let attempt = blocked
@@ -105,7 +105,7 @@ fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked, server: &Se
         .next_at
         .map(|at| format!(", the next at {}", describe::time(at)));
     let to_do = match (blocked.kind, server) {
-        // The detail says it.
+        // The detail contains the advice.
         (_, Server::Program { .. }) => None,
         (BlockedKind::NoProcess, server) => {
             let to_do = server.to_do(session, &status.run_id);

@@ -19,7 +19,7 @@ const MOST_NAMES: usize = 20;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
-    /// What follows the ticket.
+    /// The words after the ticket.
     pub(crate) rest: &'static str,
 }
 
@@ -29,18 +29,18 @@ pub(crate) struct Target {
     pub(crate) run: RunHandle,
     pub(crate) status: RunStatus,
     pub(crate) ticket: String,
-    /// The run that was named, where the ticket is that of a run below it.
+    /// The run that was named, if the ticket is that of a run below it.
     top: Option<RunHandle>,
 }
 
 impl Target {
-    /// Finds what is named of this run: a ticket of its own, `CHILD/TICKET` of a run below it, or, where nothing is, its only
-    /// open ticket.
+    /// Finds the target in what is named of this run: a ticket of its own, or `CHILD/TICKET` of a run below it. If no
+    /// ticket is named, the target is the run's only open ticket.
     ///
     /// # Errors
     ///
-    /// [`CliError::NoOpenTicket`], [`CliError::SeveralTickets`], [`CliError::TicketsBelow`], [`CliError::NotBelow`], and what
-    /// keeps the engine from being asked.
+    /// [`CliError::NoOpenTicket`], [`CliError::SeveralTickets`], [`CliError::TicketsBelow`], [`CliError::NotBelow`],
+    /// and errors in asking the engine.
     pub(crate) async fn of(
         session: &Session,
         run: RunHandle,
@@ -99,22 +99,22 @@ impl Target {
         })
     }
 
-    /// The ticket, if it is open.
+    /// Returns the ticket, if it is open.
     pub(crate) fn open(&self) -> Option<&Ticket> {
         let mut open = self.status.approvals.iter();
         open.find(|open| open.ticket == self.ticket)
     }
 
-    /// The run that somebody goes on with, for this one to go on: the one that was named.
+    /// Returns the run that has to be executed for this one to continue: the run that was named.
     pub(crate) fn resumed(&self) -> &RunHandle {
         self.top.as_ref().unwrap_or(&self.run)
     }
 
-    /// Whether somebody sees to it that the run goes on: whoever executes a run executes those below it.
+    /// Returns whether some process executes the run: the executor of a run also executes the runs below it.
     ///
     /// # Errors
     ///
-    /// Why it cannot be said.
+    /// The engine cannot be asked.
     pub(crate) async fn is_executing(&self) -> Result<bool, RunClientError> {
         for run in slice::from_ref(&self.run).iter().chain(&self.top) {
             if follow::is_executing(run).await? {
@@ -124,8 +124,8 @@ impl Target {
         Ok(false)
     }
 
-    /// What is wrong where the engine did not take the decision. Where the run has no such ticket and one below it has, it
-    /// says what to type.
+    /// Returns the error if the engine rejected the decision. If the run has no such ticket and a run below it has, the
+    /// error states what to type.
     pub(crate) async fn refused(
         self,
         session: &Session,
@@ -134,7 +134,7 @@ impl Target {
     ) -> CliError {
         if let Some(Refusal::UnknownTicket { .. }) = error.refusal() {
             let of = below(session, &self.run, self.status, Some(&self.ticket), verb);
-            // That it is not known of the runs below does not change what is wrong.
+            // An error in reading the runs below does not change the result.
             if let Ok(Some(below)) = of.await {
                 return below;
             }
@@ -147,7 +147,7 @@ fn has(status: &RunStatus, ticket: &str) -> bool {
     status.approvals.iter().any(|open| open.ticket == ticket)
 }
 
-/// The error that names the open tickets below a run: all, or those with this id. `None` if there are none.
+/// Returns the error that names the open tickets below a run: all, or those with this id. `None` without such tickets.
 async fn below(
     session: &Session,
     run: &RunHandle,
@@ -176,7 +176,7 @@ async fn below(
     }))
 }
 
-/// What is below a run, in words.
+/// Returns the runs below a run, in words.
 fn runs_below(tree: &Tree) -> String {
     let below = tree.nodes.iter().filter(|node| node.parent.is_some());
     let below: Vec<_> = below.map(|node| node.run_id().to_string()).collect();
@@ -191,7 +191,7 @@ fn runs_below(tree: &Tree) -> String {
     }
 }
 
-/// The first of these, and how many more there are.
+/// Returns the first of these, and how many more there are.
 fn names(all: &[String]) -> String {
     let named: Vec<_> = all
         .iter()

@@ -8,7 +8,7 @@ use crate::{
     terminal::{describe, shown, ticket as shown_ticket},
 };
 
-/// What to type to decide about it.
+/// Returns what to type to decide about a ticket.
 pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &Ticket) -> String {
     let id = shown::shell_word(&ticket.ticket);
     let typed = |verb: &str, rest: &str| {
@@ -32,7 +32,7 @@ pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &Ticket) -> St
     lines.join("\n")
 }
 
-/// What a run that was parked waits for, and how to go on.
+/// Returns what a parked run waits for, and how to continue it.
 pub(crate) fn parked(session: &Session, status: &RunStatus, server: &Server) -> String {
     let run_id = &status.run_id;
     let mut text = format!("run {run_id} is {}", describe::waiting(status.state));

@@ -11,23 +11,23 @@ use neuron_types::{ChildStatus, RunId, RunPhase, RunStatus};
 
 use crate::{CliError, terminal::shown};
 
-/// How many runs of a tree are looked at.
+/// How many runs of a tree are read.
 const MOST_RUNS: usize = 1_000;
 
-/// How many levels below a run are looked at.
+/// How many levels below a run are read.
 const MOST_DEPTH: usize = 32;
 
-/// How many runs are asked for at once.
+/// How many runs are read at once.
 const AT_ONCE: usize = 8;
 
-/// A status that is asked for.
+/// The future of a status that is read.
 type Asked = BoxFuture<'static, Result<RunStatus, RunClientError>>;
 
-/// A run and all runs below it, each behind the one that started it.
+/// A run and all runs below it, each after the run that started it.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
-    /// What is missing, if the tree is larger than what is looked at.
+    /// What is missing, if the tree is larger than the limits.
     pub(crate) incomplete: Option<String>,
 }
 
@@ -39,17 +39,17 @@ pub(crate) struct Node {
     pub(crate) parent: Option<RunId>,
     /// How many runs there are above it.
     pub(crate) depth: usize,
-    /// Whether none that its parent started stands behind it.
+    /// Whether the run is the last one that its parent started.
     pub(crate) is_last: bool,
 }
 
-/// What is known of a run of a tree.
+/// The knowledge of a run of a tree.
 #[derive(Debug)]
 pub(crate) enum Found {
     Known(Box<RunStatus>),
-    /// It cannot be looked at.
+    /// The run cannot be read.
     Lost {
-        /// What the run that started it knows.
+        /// The run as the one that started it knows it.
         child: Box<ChildStatus>,
         why: String,
     },
@@ -77,7 +77,7 @@ impl Node {
         }
     }
 
-    /// The run's status, if it can be looked at.
+    /// Returns the run's status, if it can be looked at.
     pub(crate) fn status(&self) -> Option<&RunStatus> {
         match &self.found {
             Found::Known(status) => Some(status),
@@ -91,20 +91,20 @@ impl Node {
 }
 
 impl Tree {
-    /// Looks at a run and at all runs below it. One that is not known yet, or not any more, is in the tree as such.
+    /// Reads a run and all runs below it. A run that is not known yet, or not any more, is in the tree as such.
     ///
     /// # Errors
     ///
-    /// What keeps the engine from being asked.
+    /// The engine cannot be asked.
     pub(crate) async fn of(run: &RunHandle) -> Result<Self, CliError> {
         Self::below(run, run.status().await?).await
     }
 
-    /// Looks at all runs below one that has this status.
+    /// Reads all runs below one that has this status.
     ///
     /// # Errors
     ///
-    /// What keeps the engine from being asked.
+    /// The engine cannot be asked.
     pub(crate) async fn below(run: &RunHandle, status: RunStatus) -> Result<Self, CliError> {
         let client = run.client();
         let status_of = |run_id: RunId| -> Asked {
@@ -114,7 +114,7 @@ impl Tree {
         Self::walk(status, status_of).await
     }
 
-    /// Looks at all runs below one, whose statuses come from somewhere.
+    /// Reads all runs below one, with this source of statuses.
     async fn walk(top: RunStatus, status_of: impl Fn(RunId) -> Asked) -> Result<Self, CliError> {
         let (status, run_id) = (top.clone(), top.run_id);
         let mut seen = BTreeSet::from([status.run_id.clone()]);
@@ -129,7 +129,7 @@ impl Tree {
         while !level.is_empty() {
             let mut next = Vec::new();
             for node in &level {
-                // Whatever a status says, each run is in the tree once.
+                // Whatever a status lists, each run is in the tree once.
                 for child in node.children() {
                     if seen.contains(&child.run_id) {
                         continue;
@@ -154,12 +154,12 @@ impl Tree {
         })
     }
 
-    /// The statuses of the runs that can be looked at.
+    /// Returns the statuses of the runs that could be read.
     pub(crate) fn known(&self) -> impl Iterator<Item = &RunStatus> {
         self.nodes.iter().filter_map(Node::status)
     }
 
-    /// Says of each run that cannot be looked at why.
+    /// Returns a sentence for each run that cannot be read, with the reason.
     pub(crate) fn lost(&self) -> impl Iterator<Item = String> {
         self.nodes.iter().filter_map(|node| match &node.found {
             Found::Known(_) => None,
@@ -171,12 +171,12 @@ impl Tree {
         })
     }
 
-    /// The runs that are not over.
+    /// Returns the runs that are not over.
     pub(crate) fn open(&self) -> impl Iterator<Item = &RunStatus> {
         self.known().filter(|status| !status.state.is_final())
     }
 
-    /// The runs that are not over and wait for none below them: what the tree goes on with.
+    /// Returns the runs that are not over and wait for no run below them: the tree continues with those.
     pub(crate) fn open_leaves(&self) -> Vec<&RunStatus> {
         let open: BTreeSet<_> = self.open().map(|status| &status.run_id).collect();
         let is_leaf = |status: &&RunStatus| {
@@ -203,7 +203,7 @@ async fn look(
                 child: Box::new(child),
             }
         }
-        // No other run can be asked for either.
+        // No other run can be read either.
         Err(error) => return Err(error.into()),
     };
     Ok(Node {
@@ -221,7 +221,7 @@ fn cut(top: &RunId) -> String {
     )
 }
 
-/// Puts each run behind the one that started it.
+/// Puts each run after the run that started it.
 fn in_order(nodes: Vec<Node>) -> Vec<Node> {
     let mut by_parent: BTreeMap<Option<RunId>, Vec<Node>> = BTreeMap::new();
     for node in nodes {
@@ -259,7 +259,7 @@ mod tests {
         status
     }
 
-    /// The tree of a run `r`, where this says of each run which ones it started.
+    /// Returns the tree of a run `r`. `children` returns the runs that each run started.
     async fn tree(children: impl Fn(&RunId) -> Vec<RunId>) -> Tree {
         let top = with_children(&id("r"), children(&id("r")));
         let status_of = |run_id: RunId| -> Asked {

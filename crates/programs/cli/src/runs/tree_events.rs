@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// An event and the run that it is of. Events of children have a `run_id` themselves.
+/// An event and the run that it belongs to. Events of children contain a `run_id` themselves.
 #[derive(Debug, Serialize)]
 struct OfRun<'a> {
     run: &'a RunId,
@@ -34,16 +34,16 @@ struct OfRun<'a> {
 struct Seen {
     /// The number of the last event.
     last: u64,
-    /// The status with which it was looked for more.
+    /// The status at the last look for events.
     status: Option<RunStatus>,
 }
 
-/// Shows the events of a run and of all runs below it. Whoever follows sees them as they are found, until all runs are over
-/// or nobody goes on with any.
+/// Shows the events of a run and of all runs below it. With `--follow` they are shown as they are found, until all runs
+/// are over or left.
 ///
 /// # Errors
 ///
-/// What keeps the engine from being asked, [`CliError::Stdout`].
+/// The engine cannot be asked, [`CliError::Stdout`].
 pub(crate) async fn show(
     session: &Session,
     run: &RunHandle,
@@ -54,7 +54,7 @@ pub(crate) async fn show(
     let (mut quiet, mut left) = (0, 0);
     let mut told = None;
     loop {
-        // Asked first: what is recorded before the runs are over, or left, is then in the events.
+        // This is asked first, so that events recorded before the runs are over, or left, are among those read below.
         let executing = follow && is_any_executing(run, &open).await?;
         let tree = Tree::of(run).await?;
         let is_quiet = show_new(session.output, run, &tree, &mut seen).await?;
@@ -86,14 +86,14 @@ pub(crate) async fn show(
     }
 }
 
-/// Whether somebody sees to it that one of the runs goes on.
+/// Returns whether some process executes one of the runs.
 async fn is_any_executing(run: &RunHandle, runs: &[RunId]) -> Result<bool, CliError> {
     for run_id in runs {
         let one = RunHandle::new(run.client().clone(), run_id.clone());
         match is_executing(&one).await {
             Ok(true) => return Ok(true),
             Ok(false) => {}
-            // It is gone meanwhile.
+            // The run is gone meanwhile.
             Err(error) if error.is_unknown_run() => {}
             Err(error) => return Err(error.into()),
         }
@@ -101,7 +101,7 @@ async fn is_any_executing(run: &RunHandle, runs: &[RunId]) -> Result<bool, CliEr
     Ok(false)
 }
 
-/// Whether nobody goes on with the tree, after so many looks in a row that found nobody who executes a run of it.
+/// Returns whether the tree is left, after this number of looks in a row that found no executor of any of its runs.
 async fn are_left(session: &Session, leaves: &[&RunStatus], looks: u32) -> bool {
     for status in leaves {
         if !is_left(session, status, looks).await {
@@ -121,7 +121,7 @@ async fn show_new(
     let mut found = Vec::new();
     for status in tree.known() {
         let shown = seen.entry(status.run_id.clone()).or_default();
-        // Whatever happens changes the status: looking for events costs more.
+        // Every event changes the status, and looking for events costs more.
         if shown.status.as_ref() == Some(status) {
             continue;
         }
@@ -131,7 +131,7 @@ async fn show_new(
         shown.status = Some(status.clone());
         found.extend(in_time(&status.run_id, events));
     }
-    // Those of one moment stay as the runs stand in the tree.
+    // Events of the same moment stay in the order of the runs in the tree.
     found.sort_by_key(|(at, _)| *at);
     let is_quiet = found.is_empty();
     let ids = tree.nodes.iter().map(|node| node.run_id().as_str().len());
@@ -142,7 +142,8 @@ async fn show_new(
     Ok(is_quiet)
 }
 
-/// The events of a run with the times that they are put in order by: whatever a clock did, none stands before an earlier one.
+/// Returns the events of a run with the times by which they are ordered: whatever a clock did, no event is before an
+/// earlier one.
 fn in_time(
     run: &RunId,
     events: Vec<RecordedEvent>,
@@ -165,7 +166,7 @@ fn show_one(output: Output, of_run: &OfRun<'_>, width: usize) -> Result<(), CliE
     ))
 }
 
-/// Says of which runs there are no events.
+/// Prints which runs have no events.
 fn say_lost(tree: &Tree) {
     for why in tree.lost() {
         note(&why);

@@ -1,4 +1,4 @@
-//! A tree of runs as people and programs read it.
+//! A tree of runs as text and as JSON.
 
 use neuron_types::{RunId, RunPhase, RunStatus, Ticket, TokenUsage};
 use rust_decimal::Decimal;
@@ -35,13 +35,13 @@ struct NodeJson<'a> {
     usage: &'a TokenUsage,
     cost_usd: Option<Decimal>,
     approvals: &'a [Ticket],
-    /// Why it cannot be looked at.
+    /// Why the run cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'a str>,
 }
 
 impl<'a> WithTree<'a> {
-    /// The document of the run at the top, which has this status.
+    /// Returns the document of the run at the top, which has this status.
     pub(crate) fn new(status: &'a RunStatus, tree: &'a Tree) -> Self {
         Self {
             status,
@@ -85,7 +85,7 @@ impl<'a> NodeJson<'a> {
     }
 }
 
-/// The tree as a picture, a run a line, and what all of it used.
+/// Returns the tree as a picture, a run a line, and the usage of all of it.
 pub(crate) fn text(tree: &Tree) -> String {
     let labels = labels(tree);
     let agents = tree.nodes.iter().map(|node| shown::line(node.agent()));
@@ -109,7 +109,7 @@ pub(crate) fn text(tree: &Tree) -> String {
     lines.join("\n")
 }
 
-/// What all runs of the tree used.
+/// Returns the usage of all runs of the tree.
 fn total(tree: &Tree) -> Sum {
     let mut sum = Sum::default();
     for node in &tree.nodes {
@@ -121,9 +121,9 @@ fn total(tree: &Tree) -> Sum {
     sum
 }
 
-/// The ids, with the lines that say which run started which.
+/// Returns the ids, with the lines that show which run started which.
 fn labels(tree: &Tree) -> Vec<String> {
-    // Whether those above are the last of theirs.
+    // Whether each run above is the last child of its parent.
     let mut above: Vec<bool> = Vec::new();
     let labels = tree.nodes.iter().map(|node| {
         let run_id = node.run_id();

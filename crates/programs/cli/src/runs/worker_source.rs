@@ -1,4 +1,4 @@
-//! What a worker executes local runs with: the agents of its agent file, each run in its own directory.
+//! The source of a worker's local agents: those of its agent file, each run in its own directory.
 
 use std::{
     collections::BTreeMap,
@@ -14,23 +14,24 @@ use neuron_local::{ExecutorSource, NotServed, RunExecutor, WaitingRun};
 use neuron_types::{AgentRef, with_causes};
 use tokio::sync::OnceCell;
 
-/// The agents of a worker's agent file. No other file is loaded: nobody has trusted it here. Clones share what is open.
+/// The agents of a worker's agent file. No other file is loaded, as no person has trusted one here. Clones share what
+/// is open.
 #[derive(Clone)]
 pub(crate) struct WorkerSource(Arc<Inner>);
 
-/// What was opened, by the directory in which it works and the agent's name. What is slow to open holds no other up.
+/// The open agents, by the directory in which they work and the agent's name. Slow opening does not delay others.
 type Opened = BTreeMap<(PathBuf, String), Arc<OnceCell<OpenAgents>>>;
 
 struct Inner {
     file: AgentFile,
     options: OpenOptions,
-    /// Where the worker is.
+    /// The directory of the worker.
     directory: PathBuf,
     open: Mutex<Opened>,
 }
 
 impl WorkerSource {
-    /// The agents of this file, for a worker in this directory.
+    /// Returns the agents of this file, for a worker in this directory.
     pub(crate) fn new(file: AgentFile, options: OpenOptions, directory: PathBuf) -> Self {
         let directory = directory.canonicalize().unwrap_or(directory);
         Self(Arc::new(Inner {
@@ -59,7 +60,7 @@ impl Inner {
         let current = agents.agent(name).map_err(|error| left(&error))?;
         let executor = match &run.agent {
             AgentRef::Definition(agent) if !run.was_upgraded => agents.executor(agent),
-            // It may need what its own definition does not.
+            // The run may need providers that its own definition does not have.
             AgentRef::Definition(agent) => agents
                 .executor(&current)
                 .or_else(|_| agents.executor(agent)),
@@ -69,8 +70,8 @@ impl Inner {
         Ok(RunExecutor::new(executor, [current].into_iter().collect()))
     }
 
-    /// Where the run works, if the worker's file speaks for that place: a file that was named does for every place, and
-    /// one that was only found for its own directory and what is below, unless another file is nearer.
+    /// Returns where the run works, if the worker's file is responsible for that place: a named file is for every
+    /// place, and one that was only found is for its own directory and what is below, unless another file is nearer.
     fn directory_of<'a>(&self, run: &'a WaitingRun) -> Result<&'a Path, NotServed> {
         let run_id = &run.run_id;
         let Some(directory) = run.directory.as_deref() else {
@@ -78,7 +79,7 @@ impl Inner {
                 "it says no directory: go on with it where it is to work, with `neuron resume {run_id} --here`"
             )));
         };
-        // As it is found, and not as somebody wrote it.
+        // The real path counts, not the path as it was written.
         let real = directory.canonicalize().ok().filter(|real| real.is_dir());
         let Some(real) = real else {
             return Err(NotServed::new(format!(

@@ -1,17 +1,18 @@
-//! A tool call as a person reads it: all of it, and nothing in it can pass for something else.
+//! A tool call in a form for people: complete, and nothing in it can pass for something else.
 
 use neuron_tool::unified_diff;
 use serde_json::{Map, Value};
 
 use crate::terminal::shown;
 
-/// Stands before every further line of a text that is one value.
+/// The prefix of every further line of a text that is one value.
 const CONTINUED: &str = "│ ";
 
-/// Stands before a diff that follows arguments.
+/// The heading of a diff that follows arguments.
 const CHANGES: &str = "this would change:";
 
-/// The arguments of a call, line by line: a command as it would be typed, an edit as a diff, anything else as JSON.
+/// Returns the arguments of a call, line by line: a command as it would be typed, an edit as a diff, anything else as
+/// JSON.
 pub(crate) fn lines(tool: &str, args: &Value) -> Vec<String> {
     let known = args.as_object().and_then(|fields| match tool {
         "bash" => command(fields),
@@ -22,7 +23,8 @@ pub(crate) fn lines(tool: &str, args: &Value) -> Vec<String> {
     known.unwrap_or_else(|| json(args))
 }
 
-/// The same where a diff may say what the call changes. It stands in the place of arguments that it has whole.
+/// Returns the same if a diff may show what the call changes. The diff takes the place of arguments that it shows
+/// whole.
 pub(crate) fn lines_with(tool: &str, args: &Value, diff: Option<&str>) -> Vec<String> {
     let Some(diff) = diff else {
         return lines(tool, args);
@@ -47,20 +49,20 @@ pub(crate) fn lines_with(tool: &str, args: &Value, diff: Option<&str>) -> Vec<St
     }
 }
 
-/// Whether a diff says at its end that it is all.
+/// Returns whether the end of a diff states that it is complete.
 fn is_whole(diff: &str) -> bool {
     let last = diff.lines().next_back().unwrap_or_default();
     let is_cut = last.starts_with("\\ ") && last.contains(" not shown: ");
     !last.is_empty() && !is_cut
 }
 
-/// The lines of a diff or another text that was made for people.
+/// Returns the lines of a diff or another text for people.
 pub(crate) fn text_lines(text: &str) -> Vec<String> {
     let lines = text.split_terminator('\n');
     lines.map(|line| shown::code(line).into_owned()).collect()
 }
 
-/// A command, and whatever else is asked of it.
+/// Returns a command, and the other fields of the call.
 fn command(fields: &Map<String, Value>) -> Option<Vec<String>> {
     let (typed, rest) = without(fields, &["command"])?;
     let command = typed.first()?;
@@ -73,7 +75,7 @@ fn command(fields: &Map<String, Value>) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// An edit as the model wrote it: what the file holds around it is not in the arguments.
+/// Returns an edit as the model wrote it: the surrounding lines of the file are not in the arguments.
 fn edit(fields: &Map<String, Value>) -> Option<Vec<String>> {
     let (given, rest) = without(fields, &["path", "old_string", "new_string"])?;
     let [path, old, new] = given.as_slice() else {
@@ -98,7 +100,7 @@ fn edit(fields: &Map<String, Value>) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// What is to stand in a file.
+/// Returns the new content of a file.
 fn file(fields: &Map<String, Value>) -> Option<Vec<String>> {
     let (given, rest) = without(fields, &["path", "content"])?;
     let [path, content] = given.as_slice() else {
@@ -116,7 +118,7 @@ fn file(fields: &Map<String, Value>) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// These fields, if all are there and are texts, and the rest.
+/// Returns these fields, if all are there and are texts, and the rest.
 fn without<'a>(
     fields: &'a Map<String, Value>,
     names: &[&str],
@@ -128,7 +130,7 @@ fn without<'a>(
     Some((given, rest))
 }
 
-/// The fields of a call that are shown beside what it is mainly about.
+/// Returns the fields of a call that are shown besides its main ones.
 fn others(rest: &Map<String, Value>) -> Vec<String> {
     let lines = rest.iter().map(|(name, value)| {
         let (name, value) = (shown::line(name), value.to_string());
@@ -137,7 +139,8 @@ fn others(rest: &Map<String, Value>) -> Vec<String> {
     lines.collect()
 }
 
-/// Texts of an edit are parts of lines: a missing end of the last one says nothing of the file.
+/// Returns the text with a line break at its end. Texts of an edit are parts of lines: a missing end says nothing about
+/// the file.
 fn with_end(text: &str) -> String {
     match text.strip_suffix('\n') {
         Some(_) => text.to_owned(),
@@ -146,13 +149,13 @@ fn with_end(text: &str) -> String {
     }
 }
 
-/// JSON with the line breaks of its texts as line breaks.
+/// Returns JSON with the line breaks of its texts as line breaks.
 fn json(args: &Value) -> Vec<String> {
     let pretty = serde_json::to_string_pretty(args).unwrap_or_else(|_| args.to_string());
     pretty.lines().flat_map(broken).collect()
 }
 
-/// A line of JSON, broken where a text in it has a line break.
+/// Returns a line of JSON, broken where a text in it has a line break.
 fn broken(line: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let indent: String = line.chars().take_while(|c| *c == ' ').collect();
@@ -251,7 +254,7 @@ mod tests {
             "}",
         ];
         assert_eq!(lines("mail", &args), expected);
-        // What is not as expected is shown as it is.
+        // Arguments that are not as expected are shown as they are.
         let args = json!({"command": ["ls"]});
         assert_eq!(lines("bash", &args)[1], "  \"command\": [");
     }

@@ -1,4 +1,4 @@
-//! What happened, in a line for people.
+//! Events as lines for people.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use crate::terminal::shown;
 /// The longest text of a model or person on a line of progress, in characters.
 const SHORT: usize = 120;
 
-/// What stands for an event of a newer version.
+/// The text for an event of a newer version.
 const UNKNOWN: &str = "an event that this version of neuron does not know";
 
-/// A time as people and programs read it.
+/// Returns a time in the format for people and programs.
 pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The event as a line of progress. `None` where the lines around it say enough.
+/// Returns the event as a line of progress. `None` if the lines around it contain enough.
 pub(crate) fn progress(event: &RunEvent) -> Option<String> {
     match event {
         RunEvent::RunStarted { .. } | RunEvent::TurnEnded { .. } | RunEvent::RunEnded { .. } => {
@@ -38,8 +38,8 @@ pub(crate) fn progress(event: &RunEvent) -> Option<String> {
     }
 }
 
-/// What is worth telling of an answer besides the calls that it asks for. The last answer is the run's output
-/// and is not told twice.
+/// Returns the part of an answer that is worth showing besides the calls that it asks for. The last answer is the run's
+/// output and is not shown twice.
 fn remark(stop_reason: &StopReason, text: Option<&str>) -> Option<String> {
     match stop_reason {
         StopReason::ToolUse => {
@@ -50,13 +50,13 @@ fn remark(stop_reason: &StopReason, text: Option<&str>) -> Option<String> {
     }
 }
 
-/// The event with its number and its time, as a line of `neuron events`.
+/// Returns the event with its number and its time, as a line of `neuron events`.
 pub(crate) fn recorded(event: &RecordedEvent) -> String {
     let (seq, at, sentence) = (event.seq, time(event.at), sentence(&event.event));
     format!("{seq:>5}  {at}  {sentence}")
 }
 
-/// The event as a sentence.
+/// Returns the event as a sentence.
 pub(crate) fn sentence(event: &RunEvent) -> String {
     match event {
         RunEvent::RunStarted {
@@ -259,14 +259,14 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
     }
 }
 
-/// What a guard said.
+/// Returns the text of a guard's verdict.
 pub(crate) fn guarded(point: GuardPoint, guard: &str, verdict: &str, reason: &str) -> String {
     let (guard, verdict) = (shown::line(guard), shown::line(verdict));
     let reason = shown::short_line(reason, SHORT);
     format!("guard {guard} at {point}: {verdict}: {reason}")
 }
 
-/// A run that goes on as another agent.
+/// Returns the text of a handoff to another agent.
 pub(crate) fn handed_over(
     from: &str,
     to: &str,
@@ -289,7 +289,7 @@ pub(crate) fn handed_over(
     )
 }
 
-/// A run that adopted the current definition of its agent.
+/// Returns the text of a run's adoption of the current definition of its agent.
 pub(crate) fn upgraded(changes: &[String], by: Option<&str>) -> String {
     let by = by.map(|by| format!(" (by {})", shown::line(by)));
     let by = by.unwrap_or_default();
@@ -303,7 +303,7 @@ pub(crate) fn upgraded(changes: &[String], by: Option<&str>) -> String {
     )
 }
 
-/// A tool call that was answered.
+/// Returns the text of a tool call that was answered.
 pub(crate) fn finished(tool: &str, is_error: bool, failure: Option<FailureKind>) -> String {
     let tool = shown::line(tool);
     match (is_error, failure) {
@@ -313,7 +313,7 @@ pub(crate) fn finished(tool: &str, is_error: bool, failure: Option<FailureKind>)
     }
 }
 
-/// A line of the picture about a call that was answered.
+/// Returns a line of the picture about a call that was answered.
 pub(crate) fn finished_call(
     call: &str,
     is_error: bool,
@@ -326,18 +326,18 @@ pub(crate) fn finished_call(
     format!("  {sign} {call}{kind}{}", reason.unwrap_or_default())
 }
 
-/// A ticket that nobody decided.
+/// Returns the text of a ticket that expired undecided.
 pub(crate) fn expired(ticket: &str) -> String {
     let ticket = shown::line(ticket);
     format!("ticket {ticket} lapsed: nobody decided in time")
 }
 
-/// A conversation that was made smaller.
+/// Returns the text of a conversation that was made smaller.
 pub(crate) fn compacted(old_tokens: u64, new_tokens: u64) -> String {
     format!("conversation compacted from about {old_tokens} to {new_tokens} tokens")
 }
 
-/// The end of a run.
+/// Returns the text of the end of a run.
 pub(crate) fn ended(exit_reason: ExitReason, error: Option<&RunError>) -> String {
     let why = error.map(|error| format!(": {}", shown::line(&error.message)));
     format!("run {}{}", exit_reason.phase(), why.unwrap_or_default())
@@ -358,7 +358,7 @@ fn asked(ticket: &Ticket) -> String {
     )
 }
 
-/// What a decision puts in.
+/// Returns the text of a decision's values.
 pub(crate) fn given(
     args: Option<&Value>,
     text: Option<&str>,
@@ -369,12 +369,12 @@ pub(crate) fn given(
     args.or(output).cloned().or(said)
 }
 
-/// How many more have to approve.
+/// Returns how many more have to approve.
 pub(crate) fn still_needed(remaining: u32) -> String {
     format!("{remaining} more needed")
 }
 
-/// What no provider is sent.
+/// Returns the text of what no provider is sent.
 pub(crate) fn left_out(what: &[String]) -> String {
     let what: Vec<String> = what
         .iter()
@@ -383,13 +383,13 @@ pub(crate) fn left_out(what: &[String]) -> String {
     format!("left out: {}", what.join("; "))
 }
 
-/// A ticket that is put to others.
+/// Returns the text of a ticket that is put to others.
 pub(crate) fn escalated(ticket: &str, to: &str) -> String {
     let (ticket, to) = (shown::line(ticket), shown::line(to));
     format!("ticket {ticket} is put to {to}: nobody decided in time")
 }
 
-/// A decision about a ticket.
+/// Returns the text of a decision about a ticket.
 pub(crate) fn decided(
     ticket: &str,
     verdict: Verdict,
@@ -411,7 +411,7 @@ pub(crate) fn decided(
     line
 }
 
-/// A decision that answers a question before it is asked.
+/// Returns the text of a decision that answers a question before it is asked.
 pub(crate) fn repeated(tool: &str, verdict: Verdict, approver: Option<&str>) -> String {
     let line = format!("{} {} as before", shown::line(tool), verdict.past());
     match approver {
@@ -420,7 +420,7 @@ pub(crate) fn repeated(tool: &str, verdict: Verdict, approver: Option<&str>) -> 
     }
 }
 
-/// What a run in this phase does.
+/// Returns the text of what a run in this phase does.
 pub(crate) const fn waiting(state: RunPhase) -> &'static str {
     match state {
         RunPhase::WaitingForApproval => "waiting for approval",
@@ -431,7 +431,7 @@ pub(crate) const fn waiting(state: RunPhase) -> &'static str {
     }
 }
 
-/// How far a tool says that its call is.
+/// Returns the text of a tool's progress report.
 pub(crate) fn report(report: &ProgressReport) -> String {
     let far = match report.total {
         Some(total) if total > 0.0 => format!("{} of {total}", report.progress),
@@ -443,7 +443,7 @@ pub(crate) fn report(report: &ProgressReport) -> String {
     }
 }
 
-/// A failed attempt that is followed by another.
+/// Returns the text of a failed attempt that is followed by another.
 pub(crate) fn retry(notice: &RetryNotice) -> String {
     format!(
         "{}: attempt {} failed ({}), again in {}",
@@ -463,7 +463,7 @@ fn step(step: StepId) -> String {
     }
 }
 
-/// A short time, rounded to what matters.
+/// Returns a short time, rounded to what matters.
 pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
@@ -475,7 +475,7 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
-/// Tokens of one or more calls.
+/// Returns the text of the tokens of one or more calls.
 pub(crate) fn tokens(usage: &TokenUsage) -> String {
     format!(
         "{} tokens in, {} out",
@@ -483,7 +483,7 @@ pub(crate) fn tokens(usage: &TokenUsage) -> String {
     )
 }
 
-/// A known cost in dollars.
+/// Returns a known cost in dollars.
 pub(crate) fn cost(cost_usd: Decimal) -> String {
     format!("${}", cost_usd.normalize())
 }
@@ -496,7 +496,7 @@ fn stop(reason: &StopReason) -> String {
     }
 }
 
-/// Tokens, and what they cost where that is known.
+/// Returns the text of tokens, with their cost if it is known.
 fn amount(amount: &Amount) -> String {
     let Amount { tokens, cost_usd } = amount;
     match cost_usd.is_zero() {
@@ -509,7 +509,7 @@ fn amount(amount: &Amount) -> String {
 mod tests {
     use super::*;
 
-    /// Each event there is, at least once: a test of neuron-types sees to that.
+    /// Each event, at least once: a test of neuron-types makes sure of that.
     const EVENTS: &str = include_str!("../../../../core/types/tests/it/snapshots/event.snap");
 
     #[test]

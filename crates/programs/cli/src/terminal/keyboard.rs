@@ -1,4 +1,4 @@
-//! What a person types at: standard input, or the terminal where standard input is something else.
+//! The input of a person: standard input, or the terminal if standard input is something else.
 
 use std::{
     fs::File,
@@ -18,10 +18,10 @@ use rustix::{
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
 
-/// How many lines a terminal has that does not say it.
+/// The number of lines of a terminal that does not report it.
 const USUAL_ROWS: usize = 24;
 
-/// Where answers are typed.
+/// The source of typed answers.
 #[derive(Debug)]
 pub(crate) enum Keyboard {
     /// Standard input.
@@ -31,11 +31,11 @@ pub(crate) enum Keyboard {
 }
 
 impl Keyboard {
-    /// Opens it.
+    /// Opens the source.
     ///
     /// # Errors
     ///
-    /// The system's, where there is no terminal.
+    /// The system's error if there is no terminal.
     pub(crate) fn open() -> io::Result<Self> {
         let standard = stdin();
         match standard.is_terminal() {
@@ -58,11 +58,11 @@ impl AsFd for Keyboard {
     }
 }
 
-/// Standard input for a program that the person uses, such as an editor.
+/// Returns standard input for a program that the person uses, such as an editor.
 ///
 /// # Errors
 ///
-/// As [`Keyboard::open`].
+/// The errors of [`Keyboard::open`].
 pub(crate) fn for_program() -> io::Result<Stdio> {
     Ok(match Keyboard::open()? {
         Keyboard::Standard(_) => Stdio::inherit(),
@@ -70,27 +70,27 @@ pub(crate) fn for_program() -> io::Result<Stdio> {
     })
 }
 
-/// Whether a person can be asked here: they see standard error, and type at standard input, or at the terminal where
-/// standard input is a pipe or a file. Who gives `/dev/null` as input does not want to be asked.
+/// Returns whether a person can be asked here: they see standard error, and type at standard input, or at the terminal
+/// if standard input is a pipe or a file. A user who gives `/dev/null` as input does not want to be asked.
 pub(crate) fn can_ask() -> bool {
     stderr().is_terminal() && (stdin().is_terminal() || (is_given_text() && has_terminal()))
 }
 
-/// How many lines the terminal has on which questions are shown; a usual number where that is not known.
+/// Returns how many lines the terminal has on which questions are shown; a usual number if that is unknown.
 pub(crate) fn rows() -> usize {
     let size = tcgetwinsize(stderr());
     let rows = size.map_or(0, |size| usize::from(size.ws_row));
     if rows == 0 { USUAL_ROWS } else { rows }
 }
 
-/// Whether standard input is a pipe or a file.
+/// Returns whether standard input is a pipe or a file.
 fn is_given_text() -> bool {
     let standard = stdin().as_fd().try_clone_to_owned().map(File::from);
     let found = standard.and_then(|standard| standard.metadata());
     found.is_ok_and(|found| !found.file_type().is_char_device())
 }
 
-/// Whether this process may read from its terminal: the system stops one in the background that does.
+/// Returns whether this process may read from its terminal: the system stops a background process that does.
 fn has_terminal() -> bool {
     let terminal = File::open(TERMINAL);
     terminal.is_ok_and(|terminal| tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp()))

@@ -1,4 +1,4 @@
-//! Reading a person's answers so that a question can be taken back.
+//! Reads a person's answers so that a question can be taken back.
 
 use std::io::{self, PipeReader, PipeWriter, Write as _, stderr};
 
@@ -11,10 +11,10 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::terminal::{keyboard::Keyboard, output::note};
 
-/// One question at a time: there is one terminal.
+/// The lock of the terminal: one question at a time.
 static FLOOR: Mutex<()> = Mutex::const_new(());
 
-/// A line that was typed, or why there is none.
+/// A typed line, or the reason for its absence.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// What was typed, without the line break.
@@ -32,7 +32,7 @@ pub(crate) struct LineReader {
     taken_back: PipeReader,
 }
 
-/// A question that stands. It is taken back when this is dropped, and then others may ask.
+/// An open question. It is taken back when this is dropped, and then others may ask.
 #[derive(Debug)]
 pub(crate) struct Question {
     open: Option<PipeWriter>,
@@ -40,18 +40,18 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Nobody need answer any more.
+    /// Takes the question back: no answer is needed any more.
     pub(crate) fn take_back(&mut self) {
         self.open.take();
     }
 }
 
 impl LineReader {
-    /// A reader and what ends it, as soon as no other question stands.
+    /// Returns a reader and the question that ends it, as soon as no other question is open.
     ///
     /// # Errors
     ///
-    /// The system's, where it has no more files, or there is no terminal.
+    /// The system's error if it has no more files, or there is no terminal.
     pub(crate) async fn new() -> io::Result<(Self, Question)> {
         let floor = FLOOR.lock().await;
         let (taken_back, open) = io::pipe()?;
@@ -67,11 +67,11 @@ impl LineReader {
         Ok((reader, question))
     }
 
-    /// Puts a question at the beginning of a line and waits for what is typed.
+    /// Puts a question at the beginning of a line and waits for a typed answer.
     ///
     /// # Errors
     ///
-    /// The terminal's.
+    /// The errors of the terminal.
     pub(crate) fn answer(&self, question: &str) -> io::Result<Line> {
         let mut terminal = stderr().lock();
         terminal.write_all(question.as_bytes())?;
@@ -79,15 +79,15 @@ impl LineReader {
         drop(terminal);
         let line = self.line()?;
         if line == Line::Ended {
-            // Nobody typed the line break.
+            // The line break was not typed.
             note("");
         }
         Ok(line)
     }
 
-    /// Forgets what was typed before the question could be read: it is no answer.
+    /// Discards what was typed before the question could be read: that is no answer.
     pub(crate) fn forget_typed(&self) {
-        // It is a terminal, or there is nothing to forget.
+        // It is a terminal, or there is nothing to discard.
         tcflush(&self.keyboard, QueueSelector::IFlush).ok();
     }
 
@@ -95,7 +95,7 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The error of the system.
     fn line(&self) -> io::Result<Line> {
         let mut typed = Vec::new();
         let mut buffer = [0; 1024];
@@ -125,7 +125,7 @@ impl LineReader {
             if ended && typed.is_empty() {
                 return Ok(Line::Ended);
             }
-            // A terminal hands over a line at a time.
+            // A terminal delivers a line at a time.
             if ended || typed.contains(&b'\n') {
                 let text = String::from_utf8_lossy(&typed);
                 let line = text.lines().next().unwrap_or_default();

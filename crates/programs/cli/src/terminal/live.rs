@@ -1,4 +1,4 @@
-//! The living picture: lines of what is over, and below them what goes on.
+//! The living picture: lines of what is over, and below them what is in progress.
 
 use std::{
     collections::BTreeMap,
@@ -27,11 +27,11 @@ pub(crate) struct Live {
 struct State {
     multi: MultiProgress,
     status: ProgressBar,
-    /// The calls in flight by their ids, with the lines that they leave.
+    /// The calls in flight by their ids, with the lines that remain of them.
     calls: BTreeMap<String, (ProgressBar, String)>,
     turn: u32,
     answer: Streamed,
-    /// Lines that wait for the end of a question.
+    /// The lines that wait for the end of a question.
     held: Option<Vec<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Live {
             state.answer.begin();
         }
         match event {
-            // Its text was shown while it came, and the calls follow.
+            // The answer's text was shown while it arrived, and the calls follow.
             RunEvent::ModelResponded {
                 stop_reason: StopReason::ToolUse,
                 ..
@@ -98,7 +98,7 @@ impl Live {
         state.doing(event);
     }
 
-    /// Shows more of an answer. The picture is away while its text comes.
+    /// Shows more of an answer. The picture is removed while the text arrives.
     pub(crate) fn token(&self, token: &TokenDelta) {
         let mut state = self.lock();
         if token.seq == 0 {
@@ -123,7 +123,7 @@ impl Live {
         }
     }
 
-    /// Shows how far a call is, beside it.
+    /// Shows the progress of a call, beside it.
     pub(crate) fn progress(&self, progress: &ToolProgress) {
         let state = self.lock();
         if let Some((bar, call)) = state.calls.get(&progress.call_id) {
@@ -187,7 +187,7 @@ impl Live {
         for line in state.held.take().unwrap_or_default() {
             note(&line);
         }
-        // A line that comes later is written as it is.
+        // A line that follows later is written as it is.
         state.multi.set_draw_target(ProgressDrawTarget::hidden());
     }
 
@@ -197,7 +197,7 @@ impl Live {
 }
 
 impl State {
-    /// Writes what came of the answer, unless a question stands there.
+    /// Writes the part of the answer that has arrived, unless a question is open.
     fn write(&mut self) {
         if self.held.is_some() || !self.answer.is_behind() {
             return;
@@ -208,7 +208,7 @@ impl State {
         self.answer.write();
     }
 
-    /// Brings the picture back below what came of the answer.
+    /// Draws the picture again, below the part of the answer that has arrived.
     fn close(&mut self) {
         let was_open = self.answer.is_open();
         self.answer.close();
@@ -219,7 +219,7 @@ impl State {
 
     fn hide(&self) {
         self.status.disable_steady_tick();
-        // Writing to the terminal can only fail where nobody sees it.
+        // Writing to the terminal can only fail if no one sees it.
         self.multi.clear().ok();
         self.multi.set_draw_target(ProgressDrawTarget::hidden());
     }
@@ -248,7 +248,7 @@ impl State {
         self.calls.insert(id.to_owned(), (bar, line));
     }
 
-    /// Says below the lines what goes on now.
+    /// Shows below the lines what is in progress now.
     fn doing(&mut self, event: &RunEvent) {
         let calls = self.calls.len();
         let doing = match event {
@@ -271,6 +271,6 @@ impl State {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // The templates are constants that every run of the tests parses.
+    // Every run of the tests parses these constant templates.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }

@@ -1,4 +1,4 @@
-//! What a person sees and types.
+//! The terminal: what a person sees and types.
 
 pub(crate) mod call;
 pub(crate) mod describe;

@@ -16,7 +16,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Writes JSON if `json`.
+    /// Returns an output that writes JSON if `json`.
     pub(crate) fn new(json: bool) -> Self {
         Self {
             json,
@@ -24,17 +24,17 @@ impl Output {
         }
     }
 
-    /// Whether programs read it.
+    /// Returns whether the output is for programs.
     pub(crate) const fn is_json(self) -> bool {
         self.json
     }
 
-    /// Whether a person reads the answer here while it comes.
+    /// Returns whether a person reads the answer here while it arrives.
     pub(crate) const fn is_watched(self) -> bool {
         self.terminal && !self.json
     }
 
-    /// Writes a value on one line. What a terminal would obey is escaped in it, and it is the same JSON.
+    /// Writes a value on one line. Control characters are escaped in it, and it is the same JSON.
     ///
     /// # Errors
     ///
@@ -48,8 +48,8 @@ impl Output {
         write(&line)
     }
 
-    /// Writes a value with the counts of runs, as [`Output::value`]. Tokens that were used and that no provider reported are
-    /// `null`.
+    /// Writes a value with the counts of runs, as [`Output::value`] does. Tokens that were used and that no provider
+    /// reported are `null`.
     ///
     /// # Errors
     ///
@@ -63,8 +63,8 @@ impl Output {
         }
     }
 
-    /// Writes a text and a line break. What a terminal would obey is escaped; files and pipes get the
-    /// text as it is.
+    /// Writes a text and a line break. For a terminal, control characters are escaped; files and pipes get the text as
+    /// it is.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Output {
     }
 }
 
-/// Removes the counts of calls whose prompt has no tokens: no provider reported them. Returns whether there are any.
+/// Removes the counts of calls whose prompt has no tokens: no provider reported them. Returns whether any were removed.
 fn remove_unknown(json: &mut Value) -> bool {
     if let Value::Array(list) = json {
         return list
@@ -115,12 +115,12 @@ fn write(text: &str) -> Result<(), CliError> {
         .map_err(CliError::Stdout)
 }
 
-/// Writes a piece of an answer to a terminal. Nothing can be done where that fails.
+/// Writes a piece of an answer to a terminal. Nothing can be done if that fails.
 pub(crate) fn piece(text: &str) {
     write(&shown::text(text)).ok();
 }
 
-/// Writes a line to standard error. Nothing can be done where that fails.
+/// Writes a line to standard error. Nothing can be done if that fails.
 pub(crate) fn note(line: &str) {
     // Not `eprintln!`, which panics when the reader is gone.
     writeln!(io::stderr().lock(), "{}", shown::text(line)).ok();

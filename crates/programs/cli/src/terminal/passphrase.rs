@@ -1,4 +1,4 @@
-//! Asking for the passphrase of a key, at the terminal and not at standard input, which may be anything.
+//! Asks for the passphrase of a key, at the terminal and not at standard input, which may be anything.
 
 use std::{
     fs::File,
@@ -14,7 +14,7 @@ use rustix::{
 
 use crate::terminal::shown;
 
-/// The longest that is read.
+/// The longest passphrase that is read.
 const LONGEST: usize = 1024;
 
 const INTERRUPT: u8 = 3;
@@ -26,7 +26,7 @@ const DELETE: u8 = 127;
 ///
 /// # Errors
 ///
-/// The terminal's, also where there is none; [`io::ErrorKind::Interrupted`] at Ctrl-C and Ctrl-D.
+/// The errors of the terminal, also without a terminal; [`io::ErrorKind::Interrupted`] at Ctrl-C and Ctrl-D.
 pub(crate) fn ask(path: &Path) -> io::Result<Passphrase> {
     let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
     let path = path.to_string_lossy();
@@ -43,7 +43,7 @@ pub(crate) fn ask(path: &Path) -> io::Result<Passphrase> {
 /// Reads a line byte by byte: no key ends the process while the terminal is silent.
 fn line(terminal: &File) -> io::Result<String> {
     let interrupted = || io::Error::new(io::ErrorKind::Interrupted, "nothing was typed");
-    // Large enough that nothing is left behind where the text grows out of.
+    // The buffer is large enough not to be reallocated, which would leave a copy of the text behind.
     let mut typed = Vec::with_capacity(LONGEST);
     loop {
         let mut byte = [0];
@@ -64,12 +64,12 @@ fn line(terminal: &File) -> io::Result<String> {
     String::from_utf8(typed).map_err(|_| io::Error::other("it is no text"))
 }
 
-/// Whether a character goes on with this byte, and does not begin.
+/// Returns whether a character continues with this byte, and does not begin.
 const fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// A terminal that does not show what is typed, and hands over each key. It does again when this is dropped.
+/// A terminal that does not show what is typed, and delivers each key. The terminal is restored when this is dropped.
 struct Silence<'a> {
     terminal: &'a File,
     before: Termios,
@@ -90,7 +90,7 @@ impl<'a> Silence<'a> {
 
 impl Drop for Silence<'_> {
     fn drop(&mut self) {
-        // Nothing can be done where that fails.
+        // Nothing can be done if that fails.
         tcsetattr(self.terminal, OptionalActions::Now, &self.before).ok();
     }
 }

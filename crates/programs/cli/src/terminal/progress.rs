@@ -1,4 +1,4 @@
-//! What a person sees of a run while it goes on, on standard error.
+//! The progress of a run for a person, on standard error.
 
 use std::{
     env, fmt,
@@ -19,14 +19,14 @@ use crate::{
 /// Shows what happens, as a living picture in a terminal and as plain lines elsewhere.
 #[derive(Debug)]
 pub(crate) enum Progress {
-    /// One line an event, nothing but text.
+    /// One line an event, plain text.
     Lines,
-    /// Lines of what is over, and below them what goes on.
+    /// Lines of what is over, and below them what is in progress.
     Live(Live),
 }
 
 impl Progress {
-    /// The picture that fits standard error. A log of `verbose` would tear a living one apart.
+    /// Returns the picture that fits standard error. A log of `verbose` would tear a living picture apart.
     pub(crate) fn new(verbose: bool) -> Self {
         let dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
         if io::stderr().is_terminal() && !dumb && !verbose && env::var_os("RUST_LOG").is_none() {
@@ -36,7 +36,7 @@ impl Progress {
         }
     }
 
-    /// Whether answers are shown here while they come: on standard output, between the lines.
+    /// Returns whether answers are shown here while they arrive: on standard output, between the lines.
     pub(crate) const fn takes_tokens(&self, output: Output) -> bool {
         matches!(self, Self::Live(_)) && output.is_watched()
     }
@@ -48,14 +48,14 @@ impl Progress {
         }
     }
 
-    /// Shows how far a tool call is, where a picture has room for it.
+    /// Shows the progress of a tool call, if the picture has room for it.
     pub(crate) fn tool_progress(&self, progress: &ToolProgress) {
         if let Self::Live(live) = self {
             live.progress(progress);
         }
     }
 
-    /// Whether this was the newest answer and was shown to its end while it came.
+    /// Returns whether this was the newest answer and was shown to its end while it arrived.
     pub(crate) fn has_shown(&self, answer: &str) -> bool {
         match self {
             Self::Lines => false,
@@ -92,22 +92,21 @@ impl Progress {
         }
     }
 
-    /// Makes room for a question: nothing is drawn until [`Progress::resume`], and lines are kept until
-    /// then.
+    /// Makes room for a question: nothing is drawn until [`Progress::resume`], and lines are kept until then.
     pub(crate) fn pause(&self) {
         if let Self::Live(live) = self {
             live.pause();
         }
     }
 
-    /// Goes on after a question.
+    /// Resumes after a question.
     pub(crate) fn resume(&self) {
         if let Self::Live(live) = self {
             live.resume();
         }
     }
 
-    /// Takes the picture away; the lines stay.
+    /// Removes the picture; the lines stay.
     pub(crate) fn finish(&self) {
         if let Self::Live(live) = self {
             live.finish();
@@ -115,15 +114,15 @@ impl Progress {
     }
 }
 
-/// Hands what happens in a run to the picture, and to whoever asks the person.
+/// Passes the events of a run to the picture, and to the asker of the person.
 pub(crate) struct Watch {
     /// The picture.
     pub(crate) progress: Arc<Progress>,
-    /// Who asks.
+    /// The channel to the asker.
     pub(crate) asker: Option<UnboundedSender<RunEvent>>,
-    /// Says what to type about a ticket, where nobody asks and the run goes on waiting.
+    /// Returns what to type about a ticket, if the person is not asked and the run keeps waiting.
     pub(crate) commands: Option<Commands>,
-    /// Whether the picture shows answers while they come.
+    /// Whether the picture shows answers while they arrive.
     pub(crate) tokens: bool,
 }
 
@@ -145,7 +144,7 @@ impl EventSink for Watch {
             self.progress.note(&commands(ticket));
         }
         if let Some(asker) = &self.asker {
-            // It is gone when there is nothing left to ask.
+            // The asker is gone when there is nothing left to ask.
             asker.send(recorded.event.clone()).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! Text of models, tools and files as a terminal may see it: nothing in it moves the cursor, hides text or
+//! Text of models, tools and files in a form that is safe for a terminal: nothing in it moves the cursor, hides text or
 //! changes its direction.
 
 use std::{borrow::Cow, fmt::Write as _};
@@ -9,22 +9,22 @@ use serde_json::Value;
 /// The longest tool arguments on a line of progress, in characters.
 const SHORT: usize = 100;
 
-/// Escapes what a terminal obeys or what changes the direction of the text, except line breaks and tabs.
+/// Escapes control characters and characters that change the direction of the text, except line breaks and tabs.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_control(c) && c != '\n' && c != '\t')
 }
 
-/// Escapes the same, line breaks and tabs included, and characters that cannot be seen: always one line.
+/// Escapes the same, line breaks and tabs included, and invisible characters: the result is always one line.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     escape(text, is_invisible)
 }
 
-/// A line of a program, a diff or a result: escapes the same but for tabs, which are part of its form.
+/// Returns a line of a program, a diff or a result: escapes the same except for tabs, which are part of its form.
 pub(crate) fn code(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_invisible(c) && c != '\t')
 }
 
-/// One line of at most `most` characters, with `…` where something was cut.
+/// Returns one line of at most `most` characters, with `…` where something was cut.
 pub(crate) fn short_line(text: &str, most: usize) -> String {
     let mut cut: String = text.chars().take(most).collect();
     if cut.len() < text.len() {
@@ -34,7 +34,7 @@ pub(crate) fn short_line(text: &str, most: usize) -> String {
     line(&cut).into_owned()
 }
 
-/// A tool call on one short line: `bash {"command":"ls"}`.
+/// Returns a tool call on one short line: `bash {"command":"ls"}`.
 pub(crate) fn call(tool: &str, args: &Value) -> String {
     let tool = short_line(tool, SHORT);
     match args {
@@ -43,12 +43,12 @@ pub(crate) fn call(tool: &str, args: &Value) -> String {
     }
 }
 
-/// A whole tool call on one line. Nothing is cut: a person decides about it.
+/// Returns a whole tool call on one line. Nothing is cut: a person decides about it.
 pub(crate) fn whole_call(tool: &str, args: &Value) -> String {
     format!("{} {}", line(tool), line(&args.to_string()))
 }
 
-/// An argument of a command that a person may copy into a shell.
+/// Returns an argument of a command that a person may copy into a shell.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,53 +1,53 @@
-//! The answer that comes, as far as a terminal has it.
+//! The answer that is arriving, as far as the terminal has it.
 
 use crate::terminal::output::piece;
 
-/// Writes an answer to standard output while it comes.
+/// Writes an answer to standard output while it arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Streamed {
-    /// The newest answer's text as far as it came.
+    /// The newest answer's text as far as it arrived.
     text: String,
-    /// How much of it was written.
+    /// The number of bytes that were written.
     written: usize,
-    /// Whether the cursor stands behind it.
+    /// Whether the cursor stands after the text.
     is_open: bool,
-    /// Whether what goes on now is something else than its text.
+    /// Whether something other than the answer's text is in progress now.
     is_over: bool,
 }
 
 impl Streamed {
-    /// A new answer begins, or the same anew. [`close`](Self::close) the one before first.
+    /// Begins a new answer, or the same one again. [`close`](Self::close) the one before first.
     pub(crate) fn begin(&mut self) {
         *self = Self::default();
     }
 
-    /// Takes more text, which [`write`](Self::write) writes.
+    /// Appends text, which [`write`](Self::write) writes.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.is_over = false;
     }
 
-    /// Whether any text came.
+    /// Returns whether any text has arrived.
     pub(crate) fn has_text(&self) -> bool {
         !self.text.is_empty()
     }
 
-    /// Whether the cursor stands behind a text, so that nothing else may be drawn.
+    /// Returns whether the cursor stands after a text, so that nothing else may be drawn.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Whether there is text that was not written yet.
+    /// Returns whether there is text that was not written yet.
     pub(crate) fn is_behind(&self) -> bool {
         self.written < self.text.len()
     }
 
-    /// Whether the text is over, for now or for good.
+    /// Returns whether the text is over, for now or for good.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Writes what came.
+    /// Writes the text that has arrived.
     pub(crate) fn write(&mut self) {
         if let Some(rest) = self.text.get(self.written..) {
             piece(rest);
@@ -56,7 +56,7 @@ impl Streamed {
         self.is_open = true;
     }
 
-    /// The text is over, for now or for good: what comes next begins on a line of its own.
+    /// Ends the text, for now or for good: the next output begins on a line of its own.
     pub(crate) fn close(&mut self) {
         if self.is_open && !self.text.ends_with('\n') {
             piece("\n");
@@ -65,7 +65,7 @@ impl Streamed {
         self.is_over = true;
     }
 
-    /// Whether this is the answer and all of it was written.
+    /// Returns whether this is the answer and all of it was written.
     pub(crate) fn is(&self, answer: &str) -> bool {
         self.has_text() && !self.is_behind() && self.text == answer
     }

@@ -1,11 +1,11 @@
-//! A ticket as a person reads it.
+//! A ticket in a form for people.
 
 use neuron_types::{Always, Ticket, TicketKind};
 use serde_json::Value;
 
 use super::{call, describe, shown};
 
-/// A ticket in a few lines: the whole call, why somebody is asked, and until when.
+/// Returns a ticket in a few lines: the whole call, why a person is asked, and until when.
 pub(crate) fn describe(ticket: &Ticket) -> String {
     let subject = match &ticket.tool {
         Some(tool) if ticket.diff.is_none() && !is_long(ticket.args_or_null()) => {
@@ -22,7 +22,7 @@ pub(crate) fn describe(ticket: &Ticket) -> String {
     format!("{id}: {subject}\n{}", details(ticket))
 }
 
-/// What a person decides about, line by line: nothing is cut.
+/// Returns the subject of the decision, line by line: nothing is cut.
 pub(crate) fn subject(ticket: &Ticket) -> Vec<String> {
     match &ticket.tool {
         Some(tool) => call::lines_with(tool, ticket.args_or_null(), ticket.diff.as_deref()),
@@ -30,13 +30,13 @@ pub(crate) fn subject(ticket: &Ticket) -> Vec<String> {
     }
 }
 
-/// What is asked, or what the tool has to say, line by line.
+/// Returns the question, or the tool's own description, line by line.
 fn said(ticket: &Ticket) -> Vec<String> {
     let text = ticket.text.as_deref().unwrap_or_default();
     call::text_lines(text)
 }
 
-/// Whether arguments have a text of several lines: nobody can read that on one.
+/// Returns whether arguments have a text of several lines, which is unreadable on one line.
 fn is_long(args: &Value) -> bool {
     match args {
         Value::String(text) => text.contains('\n'),
@@ -46,7 +46,7 @@ fn is_long(args: &Value) -> bool {
     }
 }
 
-/// What there is to know of a ticket beside the call, a line each.
+/// Returns the details of a ticket besides the call, a line each.
 pub(crate) fn details(ticket: &Ticket) -> String {
     let mut text = format!("  reason: {}", shown::line(&ticket.reason));
     let mut add = |name: &str, value: &str| {

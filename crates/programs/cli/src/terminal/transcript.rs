@@ -1,4 +1,4 @@
-//! What was said and done in a run, as a person reads it.
+//! A run's transcript in a form for people.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ const MOST_CHARS: usize = 4_000;
 /// How much of a transcript is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shown {
-    /// Results to their end.
+    /// Whether results are shown to their end.
     pub(crate) full: bool,
-    /// What the model thought.
+    /// Whether the model's thinking is shown.
     pub(crate) thinking: bool,
 }
 
-/// The transcript as text.
+/// Returns the transcript as text.
 pub(crate) fn text(transcript: &Transcript, shown: Shown) -> String {
     let mut page = Page {
         shown,
@@ -42,7 +42,7 @@ pub(crate) fn text(transcript: &Transcript, shown: Shown) -> String {
     page.lines.join("\n")
 }
 
-/// The tickets that say what their calls would change, with their turns.
+/// Returns the tickets that contain what their calls would change, with their turns.
 fn previews(transcript: &Transcript) -> Vec<(u32, &Ticket)> {
     let entries = transcript.entries.iter();
     let tickets = entries.filter_map(|entry| match &entry.item {
@@ -64,7 +64,7 @@ struct Page<'a> {
     asked: usize,
     /// The tools that tickets are about.
     tickets: BTreeMap<String, String>,
-    /// The tickets that say what their calls would change, with their turns, of calls that are still to come.
+    /// The tickets that contain what their calls would change, with their turns, of calls that are still to come.
     previews: Vec<(u32, &'a Ticket)>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Page<'a> {
         self.lines.extend(lines);
     }
 
-    /// A text of somebody else than the model.
+    /// Adds a text that is not the model's.
     fn said(&mut self, who: &str, text: &str) {
         self.line(who);
         self.block(4, &prose(text));
@@ -173,7 +173,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What a person was shown that the call would change.
+    /// Returns the preview of the call's changes that a person was shown.
     fn diff_of(&mut self, tool: &str, args: &Value) -> Option<&'a str> {
         let mut previews = self.previews.iter();
         let place = previews.position(|(turn, ticket)| {
@@ -206,7 +206,7 @@ impl<'a> Page<'a> {
         self.block(6, &lines);
     }
 
-    /// A result, cut where it is long.
+    /// Returns a result, shortened if it is long.
     fn content(&self, content: &[ContentItem]) -> Vec<String> {
         let lines = content.iter().flat_map(|item| match item {
             ContentItem::Text(text) => call::text_lines(text),
@@ -272,13 +272,13 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What somebody wrote, line by line. Some languages need characters that cannot be seen.
+/// Returns a text, line by line. Some languages need invisible characters.
 fn prose(text: &str) -> Vec<String> {
     let lines = text.split_terminator('\n');
     lines.map(|line| shown::text(line).into_owned()).collect()
 }
 
-/// What happened beside what was said and called.
+/// Returns what happened besides texts and calls.
 fn happened(item: &TranscriptItem) -> String {
     match item {
         TranscriptItem::DecisionRepeated {
@@ -338,7 +338,7 @@ fn picture(source: &ImageSource) -> String {
 mod tests {
     use super::*;
 
-    /// Each item there is, at least once: a test of neuron-types sees to that.
+    /// Each item, at least once: a test of neuron-types makes sure of that.
     const SAMPLE: &str = include_str!("../../../../core/types/tests/it/snapshots/transcript.snap");
 
     fn sample() -> Transcript {

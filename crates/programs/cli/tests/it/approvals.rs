@@ -1,4 +1,4 @@
-//! Tickets: parked by one process, decided by another, taken up by a third.
+//! Tickets: parked by one process, decided by another, resumed by a third.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::support::{HELD_UP, Home, eventually, of_no_run, one_command, with_tim
 
 const ASKS: &str = "tools = [\"bash\"]\nask = [\"bash\"]";
 
-/// A run `r1` that waits for a person to allow `echo made > made`.
+/// Returns a run `r1` that waits for a person to allow `echo made > made`.
 fn parked() -> Home {
     let home = Home::with_script(&one_command("echo made > made"), ASKS);
     home.neuron(&["run", "--id", "r1", "go"]).exits(3);
@@ -52,7 +52,7 @@ fn what_it_says_to_type_can_be_typed() {
         let typed = std::process::Command::new("sh")
             .args(["-c", &shell])
             .current_dir(home.dir())
-            // The home was made where every home is trusted, and its runs are in it.
+            // The home was made while every home was trusted, and its runs are in it.
             .envs([
                 ("HOME", home.person().to_str().unwrap()),
                 ("NEURON_TRUST", "1"),
@@ -223,7 +223,7 @@ fn refuses_what_fits_no_open_ticket_and_the_run_is_none_the_worse() {
         digest.as_str().unwrap(),
     ])
     .exits(0);
-    // Decided, if not taken up yet.
+    // The ticket is decided, although no process has resumed the run.
     refused(&["deny", "r1", "t1-1"], "is decided already");
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
     refused(&["deny", "r1", "t1-1"], "run r1 is over (completed)");
@@ -235,7 +235,7 @@ fn refuses_an_expired_ticket() {
         let lapses = format!("{ASKS}\napproval_timeout = \"{}ms\"", time.as_millis());
         let home = Home::with_script(&one_command("echo made > made"), &lapses);
         let done = home.neuron(&["run", "--id", "r1", "go"]);
-        // Where the ticket lapses before the run is parked, the run goes on.
+        // If the ticket expires before the run is parked, the run continues.
         (done.code != Some(0)).then(|| {
             done.exits(3);
             home

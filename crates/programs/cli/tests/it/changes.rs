@@ -1,4 +1,4 @@
-//! What the command line changes of an agent for one run.
+//! Changes of the command line to an agent, for one run.
 
 use serde_json::json;
 

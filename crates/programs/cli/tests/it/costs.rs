@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, one_command};
 
-/// Runs of two tenants whose costs are known, and one of nobody whose cost is not.
+/// Returns a home with runs of two tenants, whose costs are known, and one without a tenant, whose cost is not.
 fn home() -> Home {
     let home = Home::with_script(&one_command("true"), "tools = [\"bash\"]");
     let run = |id: &str, tags: &[&str]| {

@@ -1,4 +1,4 @@
-//! `neuron doctor`: what a server needs, found and said.
+//! `neuron doctor`: finds and prints the settings that a server needs.
 
 use neuron_harness::Aimock;
 use serde_json::{Value, json};

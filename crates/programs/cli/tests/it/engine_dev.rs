@@ -14,7 +14,7 @@ fn program(engine: Engine) -> String {
     }
 }
 
-/// A place where both engines would be at addresses of its own.
+/// Returns a place where both engines would have addresses of their own.
 fn place() -> (Home, [String; 3]) {
     let mut home = Home::new();
     let at = [free_address(), free_address(), free_address()];
@@ -38,7 +38,7 @@ fn starts_both_engines_says_where_they_are_and_stops_them() {
             runs.code == Some(0)
         })
     });
-    // Somebody else started them, as far as this one can say.
+    // Another program started them, as far as this command knows.
     let running: Value = home.neuron(&["dev", "--json"]).exits(0).json();
     assert_eq!(running["temporal"]["address"], at[0]);
     assert_eq!(running["temporal"]["started"], false);

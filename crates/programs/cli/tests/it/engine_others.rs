@@ -1,4 +1,4 @@
-//! Runs that others start, without the command: what the book tells them to type.
+//! Runs that are started without the command, as the book describes.
 
 use neuron_harness::Engine;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn start(place: &Place, engine: Engine, run: &str, request: &Value) {
     }
 }
 
-/// What stands in this field of each of a list.
+/// Returns the values of this field in a list, sorted.
 fn sorted(list: &Value, field: &str) -> Vec<String> {
     let list = list.as_array().unwrap().iter();
     let mut texts: Vec<_> = list
@@ -89,7 +89,7 @@ fn the_worker_decides_what_a_run_of_others_does(engine: Engine) {
     let groups = &costs.json()["groups"];
     assert_eq!(groups[0]["name"], Value::Null);
     assert_eq!(groups[0]["cost_usd"], "0.0022");
-    // One of them failed before its first step.
+    // One of the runs failed before its first step.
     assert_eq!(groups[1]["name"], "acme");
     assert_eq!(groups[1]["runs"], 2);
     assert_eq!(groups[1]["turns"], 2);
@@ -106,7 +106,7 @@ fn curl_starts_what_the_worker_has() {
     the_worker_decides_what_a_run_of_others_does(Engine::Restate);
 }
 
-/// The script's answer is the one behind those that the conversation has.
+/// The script's answer is the one after those that the conversation has.
 fn runs_of_others_go_on_with_sessions(engine: Engine) {
     let ask = json!([{"name": "bash", "input": {"command": "echo asked"}}]);
     let turns = json!([
@@ -149,7 +149,7 @@ fn runs_of_others_go_on_with_sessions(engine: Engine) {
     let taken = "session notes is taken by run third on";
     assert!(error.contains(taken), "{error}");
 
-    // A run that was cancelled is taken in, and by another worker.
+    // A run that was cancelled is taken in by another worker, too.
     home.neuron(&["cancel", "third"]).exits(0);
     home.neuron(&["wait", "third"]).exits(1);
     drop(worker);

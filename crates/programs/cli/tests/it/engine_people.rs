@@ -1,4 +1,4 @@
-//! People who decide without the command, while no worker is there: what the book tells them to type.
+//! Decisions without the command, while no worker runs, as the book describes.
 
 use neuron_harness::Engine;
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ fn two_calls() -> Value {
     ])
 }
 
-/// A run whose two tickets are open, and whose worker was killed; with what a decision about each names.
+/// Returns a run whose two tickets are open, and whose worker was killed; with the fields that a decision about each
+/// needs.
 fn asked(engine: Engine) -> (Place, [Value; 2]) {
     let place = Place::new(engine, &two_calls(), ASKS);
     let worker = place.worker();
@@ -30,7 +31,7 @@ fn asked(engine: Engine) -> (Place, [Value; 2]) {
     (place, tickets)
 }
 
-/// The first call was denied, the second approved.
+/// Checks that the first call was denied and the second approved.
 fn ends_as_decided(place: &Place) {
     let home = &place.home;
     home.neuron(&["wait", "r1"]).exits(0).prints("Done.\n");

@@ -1,4 +1,4 @@
-//! A directory whose commands speak with a server of its own, and the workers there.
+//! A directory whose commands use a server of its own, and the workers there.
 
 use std::{
     env,
@@ -15,14 +15,14 @@ use crate::support::{Done, Home, eventually};
 pub(crate) struct Place {
     pub(crate) home: Home,
     engine: Engine,
-    /// Restate looks for the worker of a run where it was when the run started.
+    /// The address at which Restate looks for the worker of a run: the worker's address when the run started.
     worker_address: String,
-    // It ends when it is dropped.
+    // The server ends when it is dropped.
     server: EngineServer,
 }
 
 impl Place {
-    /// One whose agent `default` follows a script, with the tools that are named there.
+    /// Returns a place whose agent `default` follows a script, with the tools that `agent` names.
     pub(crate) fn new(engine: Engine, turns: &Value, agent: &str) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let server = runtime.block_on(EngineServer::find(engine));
@@ -48,12 +48,12 @@ impl Place {
         }
     }
 
-    /// A worker that serves the agents, from the moment on that the engine knows it.
+    /// Returns a worker that serves the agents, once the engine knows it.
     pub(crate) fn worker(&self) -> Worker {
         self.worker_with(&[])
     }
 
-    /// As `worker`, with these arguments.
+    /// Does the same as `worker`, with these arguments.
     pub(crate) fn worker_with(&self, args: &[&str]) -> Worker {
         let log = self.home.path("worker.log");
         let output = File::create(&log).unwrap();
@@ -84,7 +84,7 @@ impl Place {
         Worker { process }
     }
 
-    /// What Temporal's own command prints, which must do what it is told.
+    /// Returns the output of Temporal's own command, which must succeed.
     #[track_caller]
     pub(crate) fn temporal(&self, args: &[&str]) -> String {
         let Launcher::Native(program) = Launcher::find(Engine::Temporal).unwrap() else {
@@ -95,7 +95,7 @@ impl Place {
         Done::from(command.output().unwrap()).exits(0).stdout
     }
 
-    /// What `curl` prints of the answer to a body, which must be a success.
+    /// Returns the output of `curl` for a request with a body, which must succeed.
     #[track_caller]
     pub(crate) fn curl(&self, url: &str, body: &Value) -> String {
         let mut command = Command::new("curl");
@@ -105,24 +105,24 @@ impl Place {
         Done::from(command.output().unwrap()).exits(0).stdout
     }
 
-    /// The URL at which the server takes what is for runs, or Temporal's address.
+    /// Returns the URL at which the server takes requests for runs, or Temporal's address.
     pub(crate) fn ingress(&self) -> &str {
         &self.server.addresses().main
     }
 
-    /// The URL of the server's own tables.
+    /// Returns the URL of the server's own tables.
     pub(crate) fn admin(&self) -> &str {
         &self.server.addresses().http
     }
 
-    /// The folder of the server's data and its log.
+    /// Returns the folder of the server's data and its log.
     #[track_caller]
     pub(crate) fn data(&self) -> &Path {
         let data = self.server.data();
         data.expect("this test needs a server that it starts: set NEURON_RESTATE and NEURON_TEMPORAL to programs")
     }
 
-    /// The status when the run is in this state.
+    /// Waits until the run is in this state, and returns its status.
     pub(crate) fn await_state(&self, run: &str, state: &str) -> Value {
         let mut status = Value::Null;
         eventually(&format!("{run} is {state}"), || {
@@ -145,7 +145,7 @@ impl Drop for Worker {
     }
 }
 
-/// The worker that `cargo xtask test` has built, or the one beside the command.
+/// Returns the worker that `cargo xtask test` has built, or the one beside the command.
 fn worker_program(engine: Engine) -> PathBuf {
     let (variable, name) = match engine {
         Engine::Temporal => ("NEURON_TEMPORAL_WORKER", "neuron-temporal-worker"),

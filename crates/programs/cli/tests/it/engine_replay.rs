@@ -30,7 +30,7 @@ fn replays_what_temporal_exported_and_tells_of_a_difference() {
         .json();
     assert_eq!(replayed["ok"], true);
 
-    // As if the workflow of then had slept where this one calls the model.
+    // The history of a workflow that slept where this one calls the model.
     let other = history
         .replacen(
             "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED",
@@ -71,7 +71,7 @@ fn replays_each_history_of_a_run_that_rolled_over() {
         .exits(0);
     drop(worker);
 
-    // What the book says: the newest history, and each of them by its id.
+    // The commands of the book: the newest history, and each of them by its id.
     let show = [
         "workflow",
         "show",

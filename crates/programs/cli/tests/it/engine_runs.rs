@@ -1,4 +1,4 @@
-//! The commands about runs, against real engines: what they say is what they say about local runs.
+//! The commands about runs, against real engines: their output is the same as for local runs.
 
 use neuron_harness::Engine;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn a_caller_changes_of_an_agent_what_it_lets_callers_set(engine: Engine) {
     let error = &rejected.json()["error"]["message"];
     let said = "the agent default does not let callers set model";
     assert!(error.as_str().unwrap().contains(said), "{error}");
-    // Where the agent file is named, nothing is started.
+    // If the agent file is named, nothing is started.
     let named = ["submit", "--config", "neuron.toml", "--id", "unstarted"];
     home.neuron(&[&named[..], &["--model", "demo/demo", "go"]].concat())
         .exits(2)
@@ -62,7 +62,7 @@ fn a_caller_changes_of_an_agent_what_it_lets_callers_set(engine: Engine) {
     home.neuron(&["status", "unstarted"]).exits(2);
 }
 
-/// What must be the same whatever the engine.
+/// Returns the part that must be the same whatever the engine.
 fn comparable(mut value: Value) -> Value {
     of_no_run(&mut value);
     for key in ["engine", "started_at", "updated_at"] {
@@ -90,7 +90,7 @@ fn a_run_prints_and_shows_what_a_local_one_does(engine: Engine) {
         .neuron(&["submit", "--id", "r1", "--wait", "--json", "go"])
         .exits(0);
     assert_eq!(comparable(there.json()), comparable(here.json()));
-    // Here it is known before the run begins which model that is.
+    // A local run knows before it begins which model that is.
     let (submitted, shown_there) = there.stderr.split_once('\n').unwrap();
     let (begun, shown_here) = here.stderr.split_once('\n').unwrap();
     assert_eq!(submitted, "run r1: agent default");
@@ -179,7 +179,7 @@ fn tickets_are_decided_one_by_one_and_refused_as_locally(engine: Engine) {
         home.neuron(args).exits(2).prints("").says(why);
     }
 
-    // What it says of a ticket, it says while that is open.
+    // The command shows a ticket while it is open.
     let wait = ["wait", "r1", "--json"];
     let mut follower = home.start_until_it_says(&wait, "waited", "neuron approve r1 t1-1");
     drop(worker);
@@ -275,7 +275,7 @@ fn tickets_are_asked_about_in_the_terminal_and_can_be_put_off(engine: Engine) {
     assert_eq!(home.read("made"), "made\n");
 }
 
-/// On Temporal the killed worker has the run for some seconds more.
+/// Decides on a ticket right after a kill. On Temporal the killed worker has the run for some seconds more.
 fn a_ticket_is_decided_right_after_the_worker_was_killed(engine: Engine) {
     let place = Place::new(engine, &one_command("echo made > made"), ASKS);
     let (home, worker) = (&place.home, place.worker());

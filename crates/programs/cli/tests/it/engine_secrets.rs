@@ -1,23 +1,23 @@
-//! What is in a worker's environment stays there: neither a history nor a journal has it, nor any file of
-//! Temporal's server. So does what is in the command's.
+//! The secrets in a worker's environment stay there: neither a history nor a journal contains them, nor any file of
+//! Temporal's server. The same is true of the command's environment.
 
 use neuron_harness::{Engine, FakeModel, Reply, chat, holders};
 use serde_json::{Value, json};
 
 use crate::{engine_place::Place, support::eventually};
 
-/// None is of a form that could be recognised by itself.
+/// None of the values has a form that could be recognised by itself.
 const SECRETS: [(&str, &str); 5] = [
     ("MY_MODEL_LOGIN", "correct-horse-battery-staple"),
     ("ANTHROPIC_API_KEY", "tangerine-lorry-quilted-spoon"),
     ("GITHUB_TOKEN", "velvet-anvil-midnight-otter"),
-    // It belongs to no service.
+    // The variable belongs to no service.
     ("DATABASE_PASSWORD", "marble-kettle-distant-harbour"),
     // Restate keeps the headers of the requests that start runs.
     ("RESTATE_AUTH_TOKEN", "copper-lantern-sleeping-ferry"),
 ];
 
-/// A variable that commands get, as its name begins with `LC_`, is in what a command prints, and nowhere else.
+/// A variable that commands get, as its name begins with `LC_`. It is in the output of a command, and nowhere else.
 const PLAIN: (&str, &str) = ("LC_FAVOURITE_PLACE", "the-bench-behind-the-lighthouse");
 
 const MARK: &str = "this-must-be-found";
@@ -26,7 +26,7 @@ fn key() -> &'static str {
     SECRETS[0].1
 }
 
-/// A server that quotes the key that it refuses, and one that stumbles over it.
+/// Returns a model server that quotes the key that it rejects, and one that fails because of it.
 fn model() -> FakeModel {
     FakeModel::start(|request| {
         let body = request.body.to_string();
@@ -53,7 +53,7 @@ fn model() -> FakeModel {
     })
 }
 
-/// The text of a value, and of the bytes that its strings stand for.
+/// Adds the text of a value, and of the bytes that its strings encode.
 fn readable(value: &Value, into: &mut String) {
     match value {
         Value::String(text) => {
@@ -102,7 +102,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Everything that the engine has of this run.
+/// Returns everything that the engine stores of this run.
 fn kept(place: &Place, engine: Engine, run: &str) -> String {
     let exported = match engine {
         Engine::Temporal => {
@@ -147,7 +147,7 @@ fn nothing_of_the_environment_is_kept(engine: Engine) {
     let _worker = place.worker();
     let home = &place.home;
 
-    // A first attempt that fails, and a command that needs a variable and does not tell it.
+    // A first attempt that fails, and a command that needs a variable and does not print it.
     let prompt = |what: &str| format!("{what} {MARK}");
     home.neuron(&["submit", "--id", "quiet", "--wait", &prompt("use it")])
         .exits(0);
@@ -180,7 +180,7 @@ fn nothing_of_the_environment_is_kept(engine: Engine) {
             assert!(!text.contains(secret), "{name} is told in {text}");
         }
     }
-    // Restate's files are compressed: what they hold is what its tables show.
+    // Restate's files are compressed: their contents are what its tables show.
     if engine == Engine::Temporal {
         eventually("a file of the server holds what was asked", || {
             !holders(place.data(), MARK).is_empty()

@@ -56,7 +56,7 @@ fn a_run_of_the_same_id_elsewhere_is_another_one(engine: Engine) {
         "session notes is taken by run y on {}",
         name(engine)
     ));
-    // Once more, the same: the one that is there has the session still.
+    // The same once more: the existing run still has the session.
     home.neuron(&[
         "submit",
         "--session",
@@ -89,7 +89,7 @@ fn a_turn_that_the_engine_has_forgotten_is_not_lost_in_silence(engine: Engine) {
         .exits(0);
     assert_eq!(messages(&place), 4);
 
-    // What is elsewhere is not known to be lost.
+    // A run on another engine is not known to be lost.
     give(home, of("gone").in_place("elsewhere:other"), None);
     home.neuron(&["run", "--engine", "local", "--session", "notes", "again"])
         .exits(2)

@@ -1,4 +1,4 @@
-//! At every stage of a run, its status and its output are what those of a local run are.
+//! At every stage of a run, its status and its output are those of a local run.
 
 use neuron_harness::Engine;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{
     support::{HELD_UP, Home, Started, of_no_run, one_command},
 };
 
-/// The agents, each with a script of its own, and how a run of theirs ends: its state and the exit code.
+/// The agents, each with its script, and how their runs end: the state and the exit code.
 const AGENTS: [(&str, &str, &str, i32); 5] = [
     ("completes", "tools = [\"bash\"]", "completed", 0),
     ("fails", "", "failed", 1),
@@ -49,7 +49,7 @@ fn write_agents(home: &Home) {
     home.write("neuron.toml", &file);
 }
 
-/// What must be the same whatever the engine, after a check of what may not be.
+/// Returns the part that must be the same whatever the engine, after a check of the rest.
 fn comparable(mut value: Value, engine: &str) -> Value {
     of_no_run(&mut value);
     assert_eq!(value["engine"], engine);
@@ -65,7 +65,7 @@ fn comparable(mut value: Value, engine: &str) -> Value {
     value
 }
 
-/// Where a run is started, and how.
+/// A way to start a run, on an engine or locally.
 struct Side<'a> {
     home: &'a Home,
     engine: &'static str,
@@ -82,7 +82,7 @@ impl Side<'_> {
         comparable(self.home.status(run), self.engine)
     }
 
-    /// What is seen of the run on its way and at its end, in order.
+    /// Returns the observations of the run on its way and at its end, in order.
     fn course(&self, agent: &str, state: &str, code: i32) -> Vec<(String, Value)> {
         let mut seen = Vec::new();
         let mut see = |what: &str, value| seen.push((format!("{agent}: {what}"), value));

@@ -1,4 +1,4 @@
-//! What is wrong, what to do about it, and exit code 2.
+//! Errors: what is wrong, what to do about it, and exit code 2.
 
 use serde_json::json;
 

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// Lines for an agent with `bash` and the tools of the server as a program, with more lines for the server. Its
-/// process groups are written to the file `ids`, and what it is sent to the file `seen`.
+/// Returns lines for an agent with `bash` and the tools of the server as a program, with more lines for the server. Its
+/// process groups are written to the file `ids`, and its input to the file `seen`.
 pub(crate) fn over_pipes(lines: &str) -> String {
     piped("", lines)
 }
 
-/// The same with a shell command that what the server is sent goes through.
+/// Returns the same with a shell command that filters the server's input.
 pub(crate) fn over_pipes_through(command: &str) -> String {
     piped(&format!("{command} | "), "")
 }
@@ -19,13 +19,13 @@ pub(crate) fn over_pipes_through(command: &str) -> String {
 fn piped(through: &str, lines: &str) -> String {
     let program = mcp_program("mcp-server-everything");
     let script = format!("echo $$ >> ids; tee -a seen | {through}node {program} stdio");
-    // Its processes are looked at from outside.
+    // The processes of the server are observed from outside.
     with_server(&format!(
         "command = [\"sh\", \"-c\", {script:?}]\nsandbox = \"off\"\n{lines}"
     ))
 }
 
-/// The same with a server at an address.
+/// Returns the same with a server at an address.
 pub(crate) fn over_http(url: &str) -> String {
     with_server(&format!("url = {url:?}"))
 }
@@ -41,12 +41,12 @@ pub(crate) fn call(tool: &str, input: &Value) -> Value {
     json!({"name": format!("everything__{tool}"), "input": input})
 }
 
-/// Turns with this call, and "Done.".
+/// Returns turns with this call, and "Done.".
 pub(crate) fn one(tool: &str, input: &Value) -> Value {
     json!([{"tool_calls": [call(tool, input)]}, {"text": "Done."}])
 }
 
-/// The names of the tools that the server offers to the agent.
+/// Returns the names of the tools that the server offers to the agent.
 pub(crate) fn offered(home: &Home) -> Vec<String> {
     let listed = home.neuron(&["mcp", "list", "--json"]).exits(0).json();
     let tools = listed[0]["tools"].as_array().unwrap().iter();

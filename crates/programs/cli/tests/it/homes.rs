@@ -18,15 +18,15 @@ use crate::{
 
 const QUESTION: &str = "Do you trust it? [y]es, [n]o: ";
 
-/// A directory whose agent file this person trusts, with what a stranger's home brings along: a begun run that asks nobody and
-/// works there, and makes a file `made`.
+/// Returns a directory whose agent file this person trusts, with a home that a stranger added: a begun run that asks no
+/// person and works there, and makes a file `made`.
 fn cloned() -> Home {
     let home = own("tools = [\"bash\"]\nask = [\"bash\"]");
     plant(&home, home.dir());
     home
 }
 
-/// A directory whose agent file this person trusts.
+/// Returns a directory whose agent file this person trusts.
 fn own(agent: &str) -> Home {
     let mut home = Home::with_script(&one_command("touch made"), agent);
     home.set("NEURON_TRUST", "");
@@ -34,7 +34,7 @@ fn own(agent: &str) -> Home {
     home
 }
 
-/// What a stranger makes: a home with the run `r1`, which works in this directory.
+/// Makes a stranger's home with the run `r1`, which works in this directory.
 fn plant(home: &Home, directory: &Path) {
     let stranger = Home::with_script(&json!([]), "tools = [\"bash\"]");
     let file = AgentFile::load(stranger.path("neuron.toml")).unwrap();
@@ -116,7 +116,7 @@ fn one_that_came_with_a_directory_can_be_looked_at() {
     ] {
         home.neuron(command).exits(0);
     }
-    // Nobody goes on with it.
+    // No process continues the run.
     home.neuron(&["wait", "r1"]).exits(3);
     assert!(!home.exists(".neuron/id"));
 }
@@ -160,7 +160,7 @@ fn one_that_a_person_trusts_is_gone_on_with() {
         (&found["trusted"], &found["runs"]),
         (&json!(true), &json!(1))
     );
-    // Its definition asks nobody, and the file here does.
+    // The run's definition asks no person, and the file here does.
     home.neuron(&["resume", "r1"]).exits(3);
     home.neuron(&["approve", "r1"]).exits(0);
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
@@ -224,7 +224,7 @@ fn one_that_the_command_made_needs_no_question_until_it_is_moved_or_replaced() {
     let id = home.path(".neuron/id");
     assert_eq!(id.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 
-    // Whoever takes the id away, or puts another one there, takes no run away.
+    // Removing or replacing the id takes no run away.
     let kept = home.read(".neuron/id");
     home.write(".neuron/id", "00000000-0000-4000-8000-000000000000");
     home.neuron(&["send", "r2", "hi"]).exits(0);
@@ -274,7 +274,7 @@ fn one_that_is_named_and_one_of_an_environment_that_trusts_all_need_no_record() 
     let mut trusting = home.command(&["send", "r1", "hi"]);
     let trusting = trusting.env("NEURON_TRUST", "1");
     Done::from(trusting.output().unwrap()).exits(0);
-    // Neither of them says that it is this person's own.
+    // Neither of them shows that the home is this person's own.
     is_refused(home.neuron(&["send", "r1", "hi"]));
 }
 
@@ -288,7 +288,7 @@ fn one_that_was_made_by_name_is_trusted_once_where_it_is_found() {
     is_refused(home.neuron(&["cancel", "r1"]));
     home.neuron(&["trust"]).exits(0);
     home.neuron(&["cancel", "r1"]).exits(0);
-    // By either name it is the same one.
+    // By either name it is the same home.
     let mut named = home.command(&["status", "r1", "--json"]);
     let named = named.env("NEURON_HOME", home.path(".neuron"));
     let status = Done::from(named.output().unwrap()).exits(0).json();
@@ -311,7 +311,7 @@ fn a_relative_path_in_the_environment_names_no_home() {
 fn what_a_pull_puts_into_one_is_none_of_its_runs() {
     let home = own("tools = [\"bash\"]\nask = [\"bash\"]");
     home.neuron(&["submit", "--id", "mine", "go"]).exits(0);
-    // Git replaces files that are ignored. A log beside the database would be taken for its own.
+    // Git replaces files that are ignored. SQLite would take a log beside the database for its own.
     let stranger = Home::new();
     plant(&stranger, home.dir());
     for name in [
@@ -335,7 +335,7 @@ fn what_a_pull_puts_into_one_is_none_of_its_runs() {
     home.neuron(&["cancel", "mine"]).exits(0);
     assert!(!home.exists("made"));
 
-    // Nor is a whole home of theirs in its place.
+    // The same is true of a stranger's whole home in its place.
     fs::remove_dir_all(home.path(".neuron")).unwrap();
     fs::rename(stranger.path(".neuron"), home.path(".neuron")).unwrap();
     home.neuron(&["resume", "r1"]).exits(2).says("no run r1");
@@ -362,7 +362,7 @@ fn a_command_that_goes_on_reaches_no_run_that_is_begun_below_it() {
     home.write("go", "");
     Done::from(outer.wait_with_output().unwrap()).exits(0);
     let shown = home.neuron(&["show", "outer"]).exits(0).stdout;
-    // What it finds is the name of files that it does not reach.
+    // It finds the name of files that it does not reach.
     assert!(
         shown.contains(&id) && !shown.contains("neuron.db"),
         "{shown}"
@@ -388,7 +388,7 @@ fn a_link_in_the_place_of_one_is_refused_wherever_it_leads() {
     home.neuron(&["cancel", "r1"]).exits(0);
 }
 
-/// Every file and directory below, with its mode, its time and its bytes.
+/// Returns every file and directory below, with its mode, its time and its bytes.
 fn as_it_is(folder: &Path) -> Vec<(PathBuf, u32, std::time::SystemTime, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

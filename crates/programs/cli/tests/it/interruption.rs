@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM while a run goes on.
+//! Ctrl-C and SIGTERM during a run.
 
 use std::fs::File;
 
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, eventually, one_command};
 
-/// Holds a lock, says that it has begun, and stays.
+/// A command that locks a file, shows that it has begun, and stays.
 const STAYS: &str = "exec 9> held; flock 9; touch begun; while :; do sleep 0.05; done"; // It only ends when it is killed.
 
-/// A model that is killed before it answers.
+/// Returns a model that is killed before it answers.
 fn slow() -> Value {
     const A_DAY: u64 = 86_400_000;
-    json!([{ "text": "Hi.", "delay_ms": A_DAY }]) // Nobody waits for it.
+    json!([{ "text": "Hi.", "delay_ms": A_DAY }]) // Never waited for.
 }
 
-/// Whether any process has the lock.
+/// Returns whether any process has the lock.
 fn is_held(home: &Home) -> bool {
     File::open(home.path("held")).unwrap().try_lock().is_err()
 }
@@ -36,7 +36,7 @@ fn the_first_signal_ends_the_tool_and_leaves_a_run_that_can_be_resumed() {
         assert_eq!(status["state"], "interrupted");
         assert_eq!(status["blocked"]["kind"], "no_process");
         home.neuron(&["status", "r1"]).exits(0);
-        // A write whose outcome is unknown is not made again: the model is told.
+        // A write whose outcome is unknown is not made again: the model gets that as the result.
         std::fs::remove_file(home.path("begun")).unwrap();
         home.neuron(&["resume", "r1"])
             .exits(0)

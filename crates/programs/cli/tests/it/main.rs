@@ -1,4 +1,4 @@
-//! The built command, run as a process: what it prints, where, and what it exits with.
+//! The built command, run as a process: its output and its exit codes.
 
 #![allow(
     clippy::expect_used,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// An agent that calls `h__fine` and `h__evil`.
+/// Returns an agent that calls `h__fine` and `h__evil`.
 fn home(mode: &str) -> Home {
     let turns = json!([
         {"tool_calls": [
@@ -169,7 +169,7 @@ fn passes_the_inspector_over_standard_input_and_output() {
     home.write("a.txt", "hello");
     let folder = home.path("");
     let folder = folder.as_path();
-    // The inspector hands no variable on but those that every program has.
+    // The inspector passes on no variable except those that every program has.
     home.neuron(&["trust"]).exits(0);
     let inspect = |args: &[&str]| -> Value {
         let ran = Command::new("node")

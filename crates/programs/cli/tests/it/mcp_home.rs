@@ -10,11 +10,12 @@ use tempfile::TempDir;
 
 use crate::support::{Done, Home};
 
-/// Says in the file `kept` what its home directory keeps, keeps what `neuron.toml` says, and is a server.
+/// A server that writes to the file `kept` what its home directory contains, and then puts there what `neuron.toml`
+/// names.
 const KEEPER: &str =
     r#"cat "$HOME/note" > kept 2> /dev/null; echo "$1" > "$HOME/note"; exec node "$0" names"#;
 
-/// A project with a server `github`, of a user whose caches are here.
+/// Returns a project with a server `github`, of a user whose caches are here.
 fn project(caches: &TempDir, backend: &str, keeps: &str) -> Home {
     let mut home = Home::new();
     home.set("XDG_CACHE_HOME", caches.path().to_str().unwrap());
@@ -32,7 +33,7 @@ fn configure(home: &Home, backend: &str, keeps: &str, more: &str) {
     home.write("neuron.toml", &file);
 }
 
-/// Starts the server and returns what its home directory kept before.
+/// Starts the server and returns what its home directory contained before.
 fn kept(home: &Home) -> String {
     home.neuron(&["mcp", "list"]).exits(0);
     home.read("kept").trim().to_owned()
@@ -40,7 +41,7 @@ fn kept(home: &Home) -> String {
 
 fn what_one_program_leaves_no_other_one_finds(backend: &str) {
     let caches = tempfile::tempdir().unwrap();
-    // The command lines are the same: only the files are others.
+    // The command lines are the same: only the files differ.
     let clone = project(&caches, backend, "planted");
     let own = project(&caches, backend, "planted");
     assert_eq!(kept(&clone), "", "{backend}");

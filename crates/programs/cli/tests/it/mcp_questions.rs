@@ -1,4 +1,4 @@
-//! What MCP servers ask of the person and of a model, from the agent file on.
+//! Questions of MCP servers to the person and to a model, with an agent file.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn the_person_at_the_terminal_fills_in_the_form() {
     session.exp_string("it is needed").unwrap();
     session.exp_string("name (text; needed): ").unwrap();
     session.send_line("Ada").unwrap();
-    // Twelve more, which may be left out.
+    // Twelve more optional fields.
     for _ in 0..12 {
         session.exp_string("; nothing ").unwrap();
         session.exp_string("): ").unwrap();
@@ -116,7 +116,7 @@ fn tickets_and_forms_are_asked_about_one_after_the_other() {
     let lines = format!("ask = [\"bash\"]\n{}", over_pipes("elicitation = true"));
     let home = Home::with_script(&turns, &lines);
     let mut session = in_terminal(home.command(&RUN));
-    // Which comes first is nobody's promise.
+    // The order of the two is not guaranteed.
     for _ in 0..2 {
         let asked = session
             .exp_regex(r"\[a\]nswer, \[n\]o: |\[l\]ater: ")

@@ -1,4 +1,4 @@
-//! An MCP server that is killed in the middle of a run and started again: the run goes on.
+//! An MCP server is killed in the middle of a run and started again: the run continues.
 
 use neuron_harness::{Engine, EverythingServer};
 use serde_json::{Value, json};
@@ -9,24 +9,24 @@ use crate::{
     support::{HELD_UP, Home},
 };
 
-/// Keeps the first request for long work from the servers, so that it is never answered, and says so with the folder
-/// `kept`.
+/// Keeps the first request for long work from the servers, so that it is never answered, and creates the folder `kept`
+/// as a sign.
 const KEEP_THE_FIRST: &str = r#"while IFS= read -r line; do
 case $line in *long-running*) mkdir kept 2>/dev/null && continue;; esac
 printf '%s\n' "$line"
 done"#;
 
-/// Kills every server of the file `ids` when one of them was asked for long work.
+/// Kills every server in the file `ids` when one of them was asked for long work.
 const KILL: &str = concat!(
     "until [ -d kept ]; do sleep 0.02; done; ", // Between two looks.
     "for id in $(cat ids); do kill -9 -- -$id; done; true",
 );
 
-/// How long a server works, in seconds, that nothing tells the test of. If it is quicker than what happens to it, the
-/// run has one call less to make again.
+/// How long a server works, in seconds, if nothing reports its start to the test. If the server is quicker than the
+/// test's events, the run has one call less to make again.
 const AT_WORK: u64 = 2;
 
-/// Calls a tool, has a server work for so many seconds while `meanwhile` is done, and calls the tool again.
+/// Calls a tool, lets a server work for this many seconds while `meanwhile` is executed, and calls the tool again.
 fn turns(seconds: u64, meanwhile: &str) -> Value {
     json!([
         {"tool_calls": [call("echo", &json!({"message": "before"}))]},
@@ -54,7 +54,7 @@ fn went_on(home: &Home, output: &Value) {
     );
 }
 
-/// Checks that the call which the server took with it was made once more, by another server.
+/// Checks that the call which the killed server took with it was made once more, by another server.
 #[track_caller]
 fn was_killed_once(home: &Home) {
     let calls = home.read("seen");

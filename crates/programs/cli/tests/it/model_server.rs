@@ -1,4 +1,4 @@
-//! A server that speaks Chat Completions and streams its answers as the test wants them.
+//! A server of Chat Completions that streams its answers as the test wants them.
 
 use std::{
     collections::VecDeque,
@@ -20,13 +20,13 @@ pub(crate) enum Part {
     Text(&'static str),
     /// A call of `bash` with this command, which ends the answer.
     Bash(&'static str),
-    /// Nothing, until the test says [`ModelServer::go_on`].
+    /// Nothing, until the test calls [`ModelServer::go_on`].
     Wait,
     /// The end of the answer.
     End,
     /// The end of the connection.
     Cut,
-    /// Nothing, until the other side goes.
+    /// Nothing, until the client disconnects.
     Hang,
 }
 
@@ -34,9 +34,9 @@ pub(crate) enum Part {
 struct State {
     answers: VecDeque<Vec<Part>>,
     bodies: Vec<Value>,
-    /// How often the test said to go on and nobody did.
+    /// How many continuations of the test no answer has used yet.
     going_on: usize,
-    /// How often the other side went while an answer hung.
+    /// How often the client disconnected while an answer hung.
     left: usize,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct ModelServer {
 }
 
 impl ModelServer {
-    /// The n-th request is answered with the n-th of these.
+    /// Starts a server. The n-th request is answered with the n-th of these.
     pub(crate) fn start(answers: impl IntoIterator<Item = Vec<Part>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -63,14 +63,14 @@ impl ModelServer {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let server = Arc::clone(&server);
-                // The other side may go at any time: that is what the tests are about.
+                // The client may disconnect at any time: that is what the tests are about.
                 thread::spawn(move || stream.and_then(|stream| server.serve(stream)).ok());
             }
         });
         Self { address, shared }
     }
 
-    /// A directory whose agent `default` asks this server, and has `bash`.
+    /// Returns a directory whose agent `default` asks this server, and has `bash`.
     pub(crate) fn home(&self) -> Home {
         let home = Home::new();
         home.write(
@@ -85,7 +85,7 @@ impl ModelServer {
         home
     }
 
-    /// Where its API is.
+    /// Returns the URL of its API.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -95,13 +95,13 @@ impl ModelServer {
         self.shared.changed.notify_all();
     }
 
-    /// Whether each request asked for a stream.
+    /// Returns whether each request asked for a stream.
     pub(crate) fn streamed(&self) -> Vec<bool> {
         let bodies = &self.shared.lock().bodies;
         bodies.iter().map(|body| body["stream"] == true).collect()
     }
 
-    /// What it was asked.
+    /// Returns the requests that it got.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.shared.lock().bodies.clone()
     }
@@ -187,7 +187,7 @@ impl Shared {
                 }
                 Part::Cut => return Ok(()),
                 Part::Hang => {
-                    // The request is whole, so this ends when the other side goes.
+                    // The request is complete, so this ends when the client disconnects.
                     io::copy(stream, &mut io::sink()).ok();
                     self.lock().left += 1;
                 }

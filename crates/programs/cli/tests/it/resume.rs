@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::support::{HELD_UP, Home, Started, eventually, one_call, one_command};
 
-/// A directory with an agent that writes `out.txt` if it may, and keeps its runs in `runs`.
+/// Returns a directory with an agent that writes `out.txt` if it is allowed to, and keeps its runs in `runs`.
 fn place(runs: &TempDir) -> Home {
     let write = json!({ "path": "out.txt", "content": "made" });
     let agent = "tools = [\"write_file\"]\nask = [\"write_file\"]";

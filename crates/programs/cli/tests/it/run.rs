@@ -145,7 +145,7 @@ fn tells_of_retries_with_their_delay() {
         "text": "Hi.",
         "fail": [{ "kind": "rate_limited", "status": 429, "retry_after_ms": 10, "message": "slow down" }] // It may take longer.
     }]);
-    // The jitter of a millisecond is a millisecond, and so is a tenth of what the server says.
+    // The jitter of a millisecond is a millisecond, and so is a tenth of the server's delay.
     let agent = "[agents.default.retry]\ninitial = \"1ms\"\nmax = \"1ms\""; // Only so that it does not take long.
     let home = Home::with_script(&twice, agent);
     home.neuron(&["run", "hi"]).exits(0).says(

@@ -1,4 +1,4 @@
-//! Runs whose agents are those of programs, and not of the command.
+//! Runs whose agents belong to programs, and not to the command.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::support::Home;
 
 const PROGRAM: &str = "start the program that serves its agent \"draft\"";
 
-/// A run that a program began, of an agent that it has.
+/// Records a run that a program began, of an agent of the program.
 fn began(home: &Home, run: &str, agent: impl Into<AgentRef>, directory: Option<&Path>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().unwrap();
@@ -32,7 +32,7 @@ fn draft() -> AgentSpec {
     }
 }
 
-/// A workflow of the program, and agents with a provider and with none.
+/// Returns a workflow of the program, and agents with a provider and without one.
 fn drafts() -> [AgentRef; 4] {
     let workflow = AgentSpec {
         team: Some(vec![draft()]),

@@ -53,7 +53,7 @@ fn a_second_run_is_rejected_while_the_first_is_not_over_and_names_it() {
         .exits(2)
         .says("session notes is taken by run first on local");
     home.neuron(&["sessions", "rm", "notes"]).exits(2);
-    // Whoever takes up the session next takes in the run before.
+    // The next run of the session takes in the run before.
     home.neuron(&["resume", "first"]).exits(0);
     home.neuron(&["run", "--session", "notes", "hello again"])
         .exits(0);
@@ -75,7 +75,8 @@ fn local(id: &str) -> SessionRun {
     SessionRun::new(RunId::new(id).unwrap(), "local")
 }
 
-/// How many messages the session has, as `sessions list` says it, and so without looking at the run that has it.
+/// Returns how many messages the session has, as `sessions list` prints it without reading the run that has the
+/// session.
 fn listed(home: &Home) -> Value {
     let listed = home.neuron(&["sessions", "list", "--json"]).json();
     json!([listed[0]["messages"], listed[0]["run"]["run_id"]])
@@ -124,7 +125,7 @@ fn a_run_that_is_forgotten_is_in_its_session_first() {
     let home = talking();
     home.neuron(&["run", "--session", "notes", "--id", "r1", "hello"])
         .exits(0);
-    // As if its process had been killed before the session took the run in.
+    // The session looks as if its process had been killed before it took the run in.
     give(&home, local("r1"), Some(Vec::new()));
     home.neuron(&["rm", "r1"]).exits(0);
     assert_eq!(listed(&home), json!([2, null]));
@@ -152,7 +153,7 @@ fn a_turn_that_is_lost_is_said_and_given_up_on_purpose() {
             .exits(2)
             .says("the turn of session notes that was run gone's is lost: local knows no such run");
     }
-    // One of its name would hide it.
+    // A run of the same name would hide it.
     home.neuron(&["run", "--session", "notes", "--id", "gone", "again"])
         .exits(2)
         .says("`neuron sessions release notes`");
@@ -186,7 +187,7 @@ fn a_run_that_is_not_over_keeps_its_session() {
     home.neuron(&["sessions", "release", "notes"])
         .exits(2)
         .says("session notes is taken by run first on local");
-    // The same run, once more: the one that is there has the session still.
+    // The same run once more: the existing one still has the session.
     home.neuron(&["submit", "--session", "notes", "--id", "first", "hello"])
         .exits(2)
         .says("choose another id");

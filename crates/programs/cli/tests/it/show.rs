@@ -131,7 +131,7 @@ fn a_denied_call_says_what_the_model_read() {
     let text = home.neuron(&["show", "r1"]).exits(0).stdout;
     let denied = "not called: ada denied it: never";
     assert!(text.contains(denied), "{text}");
-    // The events say so too.
+    // The events contain the same.
     let events = home.neuron(&["events", "r1"]).exits(0).stdout;
     assert!(
         events.contains(&format!("bash failed: {denied}")),

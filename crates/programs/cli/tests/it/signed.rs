@@ -14,7 +14,7 @@ use crate::{
     tree_commands::three_levels,
 };
 
-/// A run `r1` that waits for ada, whose key is the file `key`, to allow `echo made > made`.
+/// Returns a run `r1` that waits for ada to allow `echo made > made`. Her key is the file `key`.
 fn parked() -> Home {
     let home = Home::with_script(
         &one_command("echo made > made"),
@@ -26,7 +26,7 @@ fn parked() -> Home {
     home
 }
 
-/// Has `ssh-keygen` make a key without a passphrase.
+/// Makes a key without a passphrase, with `ssh-keygen`.
 fn keygen(home: &Home, name: &str) {
     let made = Command::new("ssh-keygen")
         .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada@laptop", "-f"])
@@ -37,7 +37,7 @@ fn keygen(home: &Home, name: &str) {
     assert!(made.success());
 }
 
-/// Has the agent file say that this is ada's key, and nobody else an approver.
+/// Writes an agent file with this as ada's key, and with no other approver.
 fn trust_key_of_ada(home: &Home, key: &str) {
     let file = home.read("neuron.toml");
     let file = file.split("[approvers.").next().unwrap();
@@ -100,7 +100,7 @@ fn without_a_key_nothing_is_sent_and_it_says_what_to_do() {
 #[test]
 fn what_was_not_signed_is_not_taken_whoever_sends_it() {
     let home = parked();
-    // A client that knows nothing of the agent file.
+    // This client does not know the agent file.
     home.write("other.toml", "[agents.default]\nmodel = \"demo/demo\"\n");
     let approve = ["approve", "r1", "--config", "other.toml"];
     home.neuron(&[&approve[..], &["--as", "ada"]].concat())
@@ -132,7 +132,7 @@ fn whoever_sends_what_is_not_taken_is_told_so() {
     };
     keygen(&home, "stranger");
     let by_stranger = ["--sign", "stranger", "--json"];
-    // Nobody executes the run: it says so when it resumes.
+    // No process executes the run: it rejects the decision when it resumes.
     let sent = unsigned(&by_stranger).exits(0).json();
     assert!(sent["accepted"].is_null(), "{sent}");
 
@@ -165,7 +165,7 @@ fn a_worker_without_approvers_takes_no_decision_of_a_run_that_began_under_some()
     let keyless = keyless.split("[approvers.").next().unwrap().to_owned();
     home.write("keyless.toml", &keyless);
     let keyless = ["--config", "keyless.toml"];
-    // No key is needed to see that.
+    // No key is needed to find that out.
     home.neuron(&[&["approve", "r1", "--as", "ada"], &keyless[..]].concat())
         .exits(1)
         .says("the decision is not signed");
@@ -211,7 +211,7 @@ impl Agent {
             .stdout(Stdio::piped())
             .spawn()
             .expect("ssh-agent of the package openssh-client");
-        // It says where it listens when it does.
+        // The agent prints its address once it listens.
         let mut said = String::new();
         let stdout = child.stdout.take().unwrap();
         BufReader::new(stdout).read_line(&mut said).unwrap();
@@ -252,7 +252,7 @@ fn ssh_agent_signs_with_the_key_of_an_approver() {
     keygen(&home, "stranger");
     Agent::add(&home, "stranger");
     Agent::add(&home, "key");
-    // The agent has it: the file is not needed.
+    // The agent has the key: the file is not needed.
     fs::remove_file(home.path("key")).unwrap();
     home.neuron(&["approve", "r1"]).exits(0);
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");

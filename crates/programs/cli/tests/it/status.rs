@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, of_no_run, one_command};
 
-/// Times differ from test to test.
+/// Removes the times, which differ from test to test.
 fn without_times(mut status: Value) -> Value {
     of_no_run(&mut status);
     let definition = status["definition"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Stored sessions as commands that were killed leave them.
+//! Stored sessions in the state in which killed commands leave them.
 
 use chrono::{TimeDelta, Utc};
 use neuron_local::{SessionRun, SessionStorage as _, SqliteSessionStorage};
@@ -6,7 +6,8 @@ use neuron_types::Message;
 
 use crate::support::Home;
 
-/// Gives the session `notes` to a run, as if that had taken it up long ago; with these messages in it, or those that it has.
+/// Gives the session `notes` to a run, as if the run had taken it long ago; with these messages in it, or those that it
+/// has.
 pub(crate) fn give(home: &Home, run: SessionRun, messages: Option<Vec<Message>>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Answers in a terminal while they come, from a server that streams.
+//! Answers in a terminal while they arrive, from a server that streams.
 
 use crate::{
     model_server::{ModelServer, Part},
@@ -27,7 +27,7 @@ fn an_answer_is_shown_while_it_comes_and_once() {
     assert_eq!(rest.matches("world").count(), 1, "{rest:?}");
     assert!(!rest.contains("Hello"), "{rest:?}");
     assert_eq!(server.streamed(), [true]);
-    // Told again, it is not from a stream.
+    // The repeated answer does not come from a stream.
     let again = ends_with(in_terminal(home.command(&["resume", "r1"])), 0);
     assert!(
         again.contains("Hello world,\r\nthis is all.\r\n"),
@@ -86,7 +86,7 @@ fn ctrl_c_in_an_answer_closes_the_connection_and_leaves_the_run_resumable() {
     session.exp_string("Half an ans").unwrap();
     session.send_control('c').unwrap();
     let rest = ends_with(session, 130);
-    // On a line of its own, which may have shown the progress before.
+    // The message is on a line of its own, which may have shown the progress before.
     let begins = ["\r\n", "\u{1b}[2K"].map(|begin| format!("{begin}run r1 was interrupted"));
     assert!(begins.iter().any(|begin| rest.contains(begin)), "{rest:?}");
     eventually("the end of the connection", || server.left() == 1);

@@ -18,7 +18,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10); // Between two looks.
 /// A working directory with its own runs.
 pub(crate) struct Home {
     dir: TempDir,
-    /// The home directory of whoever runs the command.
+    /// The home directory of the user of the command.
     person: TempDir,
     variables: Vec<(String, String)>,
 }
@@ -28,12 +28,12 @@ impl Home {
         Self {
             dir: tempfile::tempdir().unwrap(),
             person: tempfile::tempdir().unwrap(),
-            // What tests write they trust. A later value takes the place of this one.
+            // The files of the tests are trusted. A later value replaces this one.
             variables: vec![("NEURON_TRUST".into(), "1".into())],
         }
     }
 
-    /// One whose agent `default` follows a script, with the tools that are named there.
+    /// Returns a home whose agent `default` follows a script, with the tools that `agent` names.
     pub(crate) fn with_script(turns: &Value, agent: &str) -> Self {
         let home = Self::new();
         home.script(turns);
@@ -81,7 +81,7 @@ impl Home {
         self.path(name).exists()
     }
 
-    /// The command, with none of the settings of whoever runs the tests.
+    /// Returns the command, with none of the settings of the user who runs the tests.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_neuron"));
         command
@@ -99,7 +99,7 @@ impl Home {
         Done::from(self.command(args).output().unwrap())
     }
 
-    /// As `neuron`, with a program that is where it was installed, and not where it was built.
+    /// Does the same as `neuron`, with a program that is where it was installed, and not where it was built.
     pub(crate) fn installed(&self, args: &[&str]) -> Done {
         let program = self.person().join("neuron");
         fs::copy(env!("CARGO_BIN_EXE_neuron"), &program).unwrap();
@@ -115,7 +115,7 @@ impl Home {
         Done::from(command.output().unwrap())
     }
 
-    /// As `neuron`, with a text on standard input.
+    /// Does the same as `neuron`, with a text on standard input.
     pub(crate) fn neuron_with_input(&self, args: &[&str], input: &str) -> Done {
         let mut child = self
             .command(args)
@@ -126,7 +126,7 @@ impl Home {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         match stdin.write_all(input.as_bytes()) {
-            // It may have ended without reading: what it says counts.
+            // The command may have ended without reading: its output counts.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             written => written.unwrap(),
         }
@@ -145,7 +145,7 @@ impl Home {
         Started { child: Some(child) }
     }
 
-    /// Starts the command and leaves it alone once it has said this on standard error, which goes to this file.
+    /// Starts the command, and returns once this text is on its standard error, which goes to this file.
     pub(crate) fn start_until_it_says(&self, args: &[&str], file: &str, text: &str) -> Started {
         let child = self
             .command(args)
@@ -179,7 +179,7 @@ impl Home {
     }
 }
 
-/// A process that goes on, and is killed with the test.
+/// A process in the background, which is killed with the test.
 pub(crate) struct Started {
     child: Option<Child>,
 }
@@ -238,28 +238,28 @@ impl Done {
         self
     }
 
-    /// Checks that standard error says this.
+    /// Checks that standard error contains this text.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
         assert!(self.stderr.contains(text), "not said: {text}\n{self:#?}");
         self
     }
 
-    /// Checks that standard output is this.
+    /// Checks that standard output is this text.
     #[track_caller]
     pub(crate) fn prints(self, text: &str) -> Self {
         assert_eq!(self.stdout, text, "{self:#?}");
         self
     }
 
-    /// Standard output as the one JSON value that it must be.
+    /// Returns standard output as the one JSON value that it must be.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("not one JSON value: {error}\n{self:#?}"))
     }
 
-    /// Standard output as JSON lines.
+    /// Returns standard output as JSON lines.
     #[track_caller]
     pub(crate) fn json_lines(&self) -> Vec<Value> {
         let lines = self.stdout.lines();
@@ -269,7 +269,7 @@ impl Done {
     }
 }
 
-/// Waits for something that must become true.
+/// Waits for a condition that must become true.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + patience();
@@ -279,8 +279,8 @@ pub(crate) fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-/// Tries something that works only if it is done before a time-out of its own, with longer and longer ones: which is
-/// long enough is the machine's matter.
+/// Tries something that only works if it is done before a time-out of its own, with longer and longer time-outs: which
+/// one is long enough depends on the machine.
 #[track_caller]
 pub(crate) fn with_time_enough<T>(mut attempt: impl FnMut(Duration) -> Option<T>) -> T {
     const SHORTEST: Duration = Duration::from_millis(300); // It grows until it is enough.
@@ -294,7 +294,7 @@ pub(crate) fn with_time_enough<T>(mut attempt: impl FnMut(Duration) -> Option<T>
     }
 }
 
-/// Script turns: one that calls a tool, and one that says "Done.".
+/// Returns script turns: one that calls a tool, and one that says "Done.".
 pub(crate) fn one_call(tool: &str, input: &Value) -> Value {
     serde_json::json!([
         {
@@ -311,16 +311,16 @@ pub(crate) fn one_call(tool: &str, input: &Value) -> Value {
     ])
 }
 
-/// Script turns: a shell command, and "Done.".
+/// Returns script turns: a shell command, and "Done.".
 pub(crate) fn one_command(command: &str) -> Value {
     one_call("bash", &serde_json::json!({ "command": command }))
 }
 
-/// A shell command that says that it began, and goes on when the file `go` is there.
+/// A shell command that shows that it began, and continues when the file `go` exists.
 pub(crate) const HELD_UP: &str =
     "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo through"; // Between two looks.
 
-/// Covers what differs between two runs of one script: what tells them apart, and what follows from that.
+/// Replaces what differs between two runs of one script: their ids and times, and what follows from them.
 pub(crate) fn of_no_run(value: &mut Value) {
     match value {
         Value::Object(fields) => {

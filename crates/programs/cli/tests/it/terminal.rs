@@ -25,7 +25,7 @@ pub(crate) fn in_terminal(mut command: Command) -> PtySession {
     spawn_command(command, Some(patience)).unwrap()
 }
 
-/// What the terminal was sent: the helper takes each byte for a character.
+/// Returns what the terminal was sent: the helper treats each byte as a character.
 fn text(sent: &str) -> String {
     let bytes: Vec<u8> = sent.chars().map(|c| u8::try_from(c).unwrap()).collect();
     String::from_utf8(bytes).unwrap()
@@ -199,7 +199,7 @@ fn edited_arguments_are_read_from_an_editor() {
     session.exp_string("nothing to open your editor: ").unwrap();
     session.send_line("").unwrap();
     ends_with(session, 0);
-    // The first "made" of the line: `echo edited > made`.
+    // The command changed the first "made" of the line: `echo edited > made`.
     assert_eq!(home.read("made"), "edited\n");
 }
 
@@ -213,7 +213,7 @@ fn later_parks_the_run() {
     let rest = ends_with(session, 3);
     assert!(rest.contains("neuron approve r1 t1-1"), "{rest}");
     assert_eq!(home.status("r1")["state"], "waiting_for_approval");
-    // And a resume asks again.
+    // A resume asks again.
     let mut again = in_terminal(home.command(&["resume", "r1"]));
     again.exp_string(QUESTION).unwrap();
     again.send_line("yes").unwrap();

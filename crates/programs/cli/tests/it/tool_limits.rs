@@ -10,8 +10,8 @@ use crate::{
     support::{Home, one_command, with_time_enough},
 };
 
-/// A command that notes if another like it goes on at the same time, or if it was alone for so many looks
-/// around.
+/// Returns a command that notes whether another one like it is running at the same time, or whether it was alone for
+/// this many looks around.
 fn meet(looks: u32) -> String {
     let pause = "sleep 0.02"; // Between two looks.
     format!(
@@ -23,7 +23,8 @@ fn meet(looks: u32) -> String {
 
 /// More looks than any test takes.
 const UNTIL_ANOTHER_COMES: u32 = 50_000;
-/// Long enough for another to come, if nothing keeps it. Where it is too short, a defect is missed, and nothing fails.
+/// Long enough for another command to start, if nothing prevents it. If the time is too short, a defect is missed, and
+/// nothing fails.
 const FOR_A_WHILE: u32 = 75;
 
 fn calls(count: usize, command: &str) -> Value {
@@ -115,7 +116,7 @@ fn a_write_that_waits_too_long_is_not_made_and_the_run_goes_on() {
         home.neuron(&["run", "--id", "r1", "go"]).exits(0);
         let events = home.neuron(&["events", "r1", "--json"]).exits(0);
         let events = events.json_lines();
-        // The first one is to be over in time.
+        // The first run has to be over in time.
         let is_made = events.iter().any(|event| event["is_error"] == false);
         is_made.then_some((home, events))
     });
@@ -133,7 +134,7 @@ fn a_limit_that_is_none_is_refused_before_anything_runs() {
     );
 }
 
-/// Starts two runs of an agent, and says how long it takes until both are over.
+/// Starts two runs of an agent, and returns how long it takes until both are over.
 fn two_runs(home: &Home, agent: &str) -> Duration {
     let start = Instant::now();
     let ids = [1, 2].map(|run| format!("{agent}-{run}"));

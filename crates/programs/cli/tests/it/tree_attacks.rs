@@ -1,13 +1,14 @@
-//! A red team of helpers: what they try in a real run to do more than their lead may, and what comes of it.
+//! A red team of helpers: what they try in a real run in order to do more than their lead may, and the results.
 
 use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// What only somebody reads who may read what the lead denies.
+/// The content of a file that the lead denies its helpers.
 const SECRET: &str = "the launch code is 4711";
 
-/// A lead, a helper and one that the helper may start, each with a script, and files of which some are secret.
+/// A lead, a helper and an agent that the helper may start, each with a script, and files. Some of the files are
+/// secret.
 struct Field {
     home: Home,
 }
@@ -75,7 +76,7 @@ model = "deep/script"
         field
     }
 
-    /// The script of an agent: these calls, one a turn, and an answer.
+    /// Writes the script of an agent: these calls, one a turn, and an answer.
     fn plays(&self, agent: &str, calls: &[Value]) {
         let turns = calls.iter().map(|call| json!({"tool_calls": [call]}));
         let turns: Vec<Value> = turns.chain([json!({"text": "Done."})]).collect();
@@ -83,7 +84,7 @@ model = "deep/script"
         self.home.write(&format!("{agent}.json"), &script);
     }
 
-    /// What the results of a run's calls say, one behind the other.
+    /// Returns the texts of the results of a run's calls, one after the other.
     fn told(&self, run: &str) -> String {
         let shown = self.home.neuron(&["show", run, "--json"]);
         shown.exits(0).stdout
@@ -98,7 +99,7 @@ fn read(path: &str) -> Value {
     call("read_file", &json!({ "path": path }))
 }
 
-/// The secret by each of its names.
+/// Returns calls that read the secret by each of its names.
 fn by_every_name(home: &Home) -> Vec<Value> {
     let absolute = home.path("secret/code").display().to_string();
     let around = home.path("open/link/code").display().to_string();

@@ -1,11 +1,11 @@
-//! What the commands show of a run and of those below it, and decide there.
+//! What the commands show about a run and the runs below it, and decide there.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::support::{HELD_UP, Home, eventually};
 
-/// A lead whose two helpers have a leaf each do something.
+/// Returns a lead with two helpers. Each has a leaf do something.
 pub(crate) fn three_levels(of_leaf: &str, command: &str) -> Home {
     let home = Home::new();
     home.write(
@@ -149,7 +149,8 @@ fn the_events_of_a_tree_come_in_order_of_time_and_name_their_runs() {
     let mut of_runs: Vec<_> = events.iter().map(|e| e["run"].as_str().unwrap()).collect();
     assert_eq!(of_runs.first(), Some(&"r1"));
     assert_eq!(of_runs.last(), Some(&"r1"));
-    // As times: the text of a whole millisecond is shorter than that of the microsecond after it.
+    // The times are compared as times: the text of a whole millisecond is shorter than that of the microsecond after
+    // it.
     let times: Vec<DateTime<Utc>> = events
         .iter()
         .map(|event| serde_json::from_value(event["at"].clone()).unwrap())

@@ -1,4 +1,4 @@
-//! What runs below one ask, in the terminal of the command that executes them.
+//! Questions of the runs below one, in the terminal of the command that executes them.
 
 use rexpect::session::PtySession;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, eventually};
 
-/// A lead that has a helper do something, which makes a call first.
+/// Returns a lead that gives a task to a helper, which makes a call first.
 fn lead_and_helper(of_lead: &str) -> Home {
     let home = Home::new();
     home.write(
@@ -131,7 +131,8 @@ fn a_worker_executes_the_runs_of_a_tree_and_a_cancel_ends_them() {
     assert!(!home.exists("made"));
 }
 
-/// What the MCP server is said of the runs that call it, in order: the lead's call, and then that of its helper.
+/// Returns what the MCP server receives about the runs that call it, in order: the lead's call, and then that of its
+/// helper.
 fn said_to_a_server(lines: &str) -> Vec<Value> {
     let home = Home::new();
     home.write("said", "");

@@ -11,7 +11,7 @@ use crate::{
 
 const QUESTION: &str = "Do you trust it? [y]es, [n]o: ";
 
-/// A directory with an agent file that somebody else may have written: its agent runs a command.
+/// Returns a directory with an agent file that another person may have written: its agent runs a command.
 fn found() -> Home {
     let mut home = Home::with_script(&one_command("touch made"), "tools = [\"bash\"]");
     home.set("NEURON_TRUST", "");

@@ -6,7 +6,7 @@ use crate::support::{Home, one_command};
 
 const ASKS: &str = "tools = [\"bash\"]\nask = [\"bash\"]";
 
-/// A home with a parked run `r1`, whose agent has other instructions since.
+/// Returns a home with a parked run `r1`, whose agent's instructions have changed since.
 fn changed() -> Home {
     let home = Home::with_script(&one_command("true"), ASKS);
     home.neuron(&["run", "--id", "r1", "go"]).exits(3);

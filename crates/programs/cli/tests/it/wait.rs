@@ -18,7 +18,7 @@ fn follows_a_run_of_another_process_and_prints_its_output() {
     home.write("go", "");
     let waited = wait.done().exits(0);
     assert_eq!(waited.stdout, run.done().exits(0).stdout);
-    // Plain text, of a run that is over by now.
+    // Plain text, from a run that is over by now.
     home.neuron(&["wait", "r1"]).exits(0).prints("Done.\n");
 }
 

@@ -62,7 +62,7 @@ fn wait_waits_for_the_worker_that_takes_a_run_up() {
 
 #[test]
 fn lets_a_ticket_lapse() {
-    let asks = "tools = [\"bash\"]\nask = [{ call = \"bash\", within = \"100ms\" }]"; // Nobody decides, so it always lapses.
+    let asks = "tools = [\"bash\"]\nask = [{ call = \"bash\", within = \"100ms\" }]"; // No one decides, so it always expires.
     let home = Home::with_script(&one_command("touch made"), asks);
     home.neuron(&["submit", "--id", "r1", "go"])
         .exits(0)

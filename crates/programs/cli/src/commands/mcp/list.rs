@@ -10,27 +10,27 @@ use serde::Serialize;
 
 use crate::{CliError, Exit, session::Session, terminal::shown};
 
-/// How much of a description stands on a line.
+/// How much of a description fits on a line.
 const SHORT: usize = 100;
 /// One server in `--json` output.
 #[derive(Debug, Serialize)]
 struct Listing {
     server: String,
-    /// What it says of itself.
+    /// The server's description of itself.
     info: Option<McpServerInfo>,
     tools: Vec<ToolLine>,
-    /// What cannot be used.
+    /// The elements that cannot be used.
     left_out: Vec<LeftOutLine>,
     resources: Vec<McpResource>,
     resource_templates: Vec<McpResourceTemplate>,
     prompts: Vec<McpPrompt>,
-    /// What keeps it from being used.
+    /// What keeps the server from being used.
     error: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct ToolLine {
-    /// As the server calls it.
+    /// The name that the server uses.
     own_name: String,
     effects: ToolEffects,
     #[serde(flatten)]

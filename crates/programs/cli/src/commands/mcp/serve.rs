@@ -15,7 +15,7 @@ use crate::{CliError, Exit, session::Session, terminal::output::note};
 const TOKEN_VARIABLE: &str = "NEURON_MCP_TOKEN";
 
 pub(crate) async fn serve(session: &Session, http: Option<SocketAddr>) -> Result<Exit, CliError> {
-    // Who is asked about it may end the command with one signal.
+    // A person who is asked about the file can end the command with one signal.
     let file = session.agent_file().await?;
     let stop = CancellationToken::new();
     let interruption = Interruption::listen({
@@ -80,7 +80,7 @@ async fn serve_http(
     if let Some(token) = token {
         server = server.token(token.trim());
     }
-    // Before anything says that it is served.
+    // The address is checked before anything reports that it is served.
     server.check_address(address)?;
     let failed = |source| McpError::Serve {
         address: Some(address),
