@@ -11,28 +11,28 @@ use neuron_local::{SessionManager, StoredSessions};
 
 use crate::{Settings, WorkerError, sessions, waiting::Waiting};
 
-/// The agents of an agent file, each with what its calls are made with in the working directory. Clones
-/// share the MCP servers.
+/// The agents of an agent file, each with the means to make its calls in the working directory. Clones share the MCP
+/// servers.
 #[derive(Debug, Clone)]
 pub struct ServedAgents {
     open: OpenAgents,
     executors: Executors,
     definitions: Agents,
-    /// For those whose MCP servers did not start.
+    /// The agents whose MCP servers did not start.
     waiting: Waiting,
-    /// Where the agent file has sessions kept.
+    /// The sessions that the agent file names.
     sessions: Option<SessionManager>,
 }
 
 impl ServedAgents {
-    /// All agents of the file; without a file the one that neuron comes with. Starts the MCP servers that they
-    /// use, once for all their runs: see [`ServedAgents::stop`]. Agents with a server that does not start are served as soon
-    /// as it does, and until then their runs are left to other workers.
+    /// Loads all agents of the file; without a file the agent that neuron comes with. Starts the MCP servers that they
+    /// use, once for all their runs: see [`ServedAgents::stop`]. Agents with a server that does not start are served as
+    /// soon as it does, and until then their runs are left to other workers.
     ///
     /// # Errors
     ///
-    /// [`WorkerError`] if there is no such file, if it was only found and nobody trusts it, or if an agent of it cannot
-    /// run here: its runs would come here and fail.
+    /// [`WorkerError`] if the file does not exist, if it was only found and no person has trusted it, or if one of its
+    /// agents cannot run here: runs of that agent would be given to this worker and fail.
     pub async fn load(settings: &Settings) -> Result<Self, WorkerError> {
         let file = AgentFile::find(settings.config.as_deref(), &ProcessEnvironment)?;
         check_trust(&file, &ProcessEnvironment)?;
@@ -63,7 +63,7 @@ impl ServedAgents {
         }
     }
 
-    /// Stops the MCP servers. Those that were started here have ended when this returns.
+    /// Stops the MCP servers. Servers that were started here have ended when this returns.
     pub async fn stop(&self) {
         self.waiting.stop().await;
         self.open.stop().await;
@@ -75,13 +75,13 @@ impl ServedAgents {
         self.open.names().collect()
     }
 
-    /// Returns the executors of the agents. Each acts for every run of its agent, whatever
-    /// definition the run began with. Runs that go on with a session are handed one of those that the agent file has kept, if
-    /// it does; the client is of the engine that is served, and looks at the run before. It is made only for that.
+    /// Returns the executors of the agents. Each acts for every run of its agent, whatever definition the run began
+    /// with. Runs that continue a session get one of the agent file's sessions, if it keeps any. `client` makes the
+    /// client of the engine that is served, which reads the session's previous run. It is only called for that.
     ///
     /// # Errors
     ///
-    /// What keeps the client from being made.
+    /// The client could not be made.
     pub fn executors<E>(
         &self,
         client: impl FnOnce() -> Result<Arc<dyn RunClient>, E>,
@@ -101,7 +101,7 @@ impl ServedAgents {
     }
 }
 
-/// Those whose MCP servers did not start.
+/// Returns the agents whose MCP servers did not start.
 fn awaited(open: &OpenAgents) -> Vec<AwaitedAgent> {
     let closed = open.closed().map(|(agent, why)| {
         tracing::error!(agent, "an agent is not served yet: {why}");
@@ -110,7 +110,7 @@ fn awaited(open: &OpenAgents) -> Vec<AwaitedAgent> {
     closed.collect()
 }
 
-/// Says in one line what holds the agents' commands.
+/// Logs in one line what confines the agents' commands.
 fn log_sandboxes(open: &OpenAgents) {
     let sandboxes: Vec<_> = open
         .sandboxes()

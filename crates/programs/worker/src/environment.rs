@@ -1,16 +1,17 @@
-//! Variables of the environment: one that is empty is as if it were not set. Compose and CI systems set such.
+//! Variables of the environment: an empty one counts as not set, as Compose and CI systems set empty ones.
 
 use std::{env, ffi::OsStr, ffi::OsString};
 
 use clap::{Command, Parser};
 
-/// Returns what a variable says; `None` if it is not set, or blank.
+/// Returns the value of a variable; `None` if it is not set, or blank.
 #[must_use]
 pub fn variable(name: impl AsRef<OsStr>) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.to_string_lossy().trim().is_empty())
 }
 
-/// Reads the command line, with what variables say where it says nothing. Ends the program as [`Parser::parse`] does.
+/// Parses the command line, with the values of variables for missing arguments. Ends the program as [`Parser::parse`]
+/// does.
 #[must_use]
 pub fn parse<T: Parser>() -> T {
     let is_blank = |name: &OsStr| env::var_os(name).is_some() && variable(name).is_none();
@@ -19,7 +20,7 @@ pub fn parse<T: Parser>() -> T {
     read.unwrap_or_else(|error| error.format(&mut T::command()).exit())
 }
 
-/// The command, which looks at no variable that is blank.
+/// Returns the command, which ignores variables that are blank.
 fn without_blank(command: Command, is_blank: &dyn Fn(&OsStr) -> bool) -> Command {
     let command = command.mut_args(|arg| match arg.get_env() {
         Some(name) if is_blank(name) => arg.env(None::<&'static str>),

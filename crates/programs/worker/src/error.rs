@@ -1,4 +1,4 @@
-//! What keeps a worker from serving.
+//! The errors of a worker.
 
 use std::{
     error::Error,
@@ -12,11 +12,11 @@ use neuron_config::AgentFileError;
 use neuron_local::StorageError;
 use neuron_types::with_causes;
 
-/// What keeps a worker from serving.
+/// The error that keeps a worker from serving.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {
-    /// The agent file that is named is not there.
+    /// The agent file that is named does not exist.
     #[error(
         "there is no agent file {}: write it, or leave --config and NEURON_CONFIG out", .path.display()
     )]
@@ -24,7 +24,7 @@ pub enum WorkerError {
         /// Where it should be.
         path: PathBuf,
     },
-    /// The agent file was only found, and nobody trusts it.
+    /// The agent file was only found, and no person has trusted it.
     #[error(
         "{0}: look at it, then name it with --config or in NEURON_CONFIG, or type `neuron trust` where it is, or set NEURON_TRUST=1"
     )]
@@ -32,7 +32,7 @@ pub enum WorkerError {
     /// The agent file cannot be used.
     #[error(transparent)]
     AgentFile(AgentFileError),
-    /// Where the agent file has sessions kept cannot be used.
+    /// The sessions of the agent file cannot be opened.
     #[error("sessions cannot be kept in {}: see `to` of [sessions] in the agent file", .to.display())]
     Sessions {
         /// The database.
@@ -46,7 +46,7 @@ pub enum WorkerError {
     /// A variable for traces and metrics is wrong.
     #[error(transparent)]
     Telemetry(Box<dyn Error + Send + Sync>),
-    /// The operating system does not tell of signals.
+    /// The operating system does not report signals.
     #[error("the process cannot listen for signals: try again")]
     Signals(#[source] io::Error),
     /// The operating system gives no threads.
@@ -63,7 +63,7 @@ pub enum WorkerError {
     /// The engine's own settings cannot be used, or the engine cannot be reached.
     #[error(transparent)]
     Engine(Box<dyn Error + Send + Sync>),
-    /// The worker served, and broke.
+    /// The worker served, and failed.
     #[error(transparent)]
     Broken(Box<dyn Error + Send + Sync>),
 }
@@ -79,24 +79,24 @@ impl From<AgentFileError> for WorkerError {
 }
 
 impl WorkerError {
-    /// An error of the engine's settings or of the connection to it.
+    /// Returns an error of the engine's settings or of the connection to it.
     pub fn engine(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Engine(error.into())
     }
 
-    /// An error of a worker that has served.
+    /// Returns an error of a worker that has served.
     pub fn broken(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Broken(error.into())
     }
 
-    /// Reports it on standard error, with every cause that says more.
+    /// Reports the error on standard error, with every cause that adds something.
     pub(crate) fn report(&self) {
         let text = with_causes(self);
-        // If nobody reads it, there is nobody to report that to either.
+        // If standard error has no reader, there is no place to report that either.
         drop(writeln!(io::stderr(), "error: {text}"));
     }
 
-    /// 1 if the worker broke, 2 if it did not get to serve.
+    /// Returns 1 if the worker failed, 2 if it did not get to serve.
     pub(crate) fn exit(&self) -> ExitCode {
         match self {
             Self::Broken(_) => ExitCode::from(1),

@@ -1,4 +1,4 @@
-//! Whether a worker lives, is ready, and what it measures, over HTTP.
+//! The health, readiness and metrics of a worker, over HTTP.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -12,25 +12,25 @@ use tokio::net::TcpListener;
 
 use crate::Life;
 
-/// What a worker says of itself.
+/// The readiness and the metrics of a worker.
 pub trait Health: Send + Sync + 'static {
-    /// Whether it can take work.
+    /// Returns whether the worker can take work.
     ///
     /// # Errors
     ///
-    /// Why it cannot, in a short sentence.
+    /// Why the worker cannot, in a short sentence.
     fn ready(&self) -> impl Future<Output = Result<(), String>> + Send;
 
-    /// Its metrics in Prometheus' text format.
+    /// Returns the worker's metrics in Prometheus' text format.
     ///
     /// # Errors
     ///
-    /// Why there are none, in a short sentence.
+    /// Why the metrics are missing, in a short sentence.
     fn metrics(&self) -> impl Future<Output = Result<String, String>> + Send;
 }
 
-/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the process ends: 503 to the first where the worker
-/// hangs, and to the second where it is stopping, too.
+/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the process ends. `/healthz` is 503 if the worker
+/// hangs, and `/readyz` also if it is stopping.
 pub async fn serve_health(listener: TcpListener, life: Life, health: impl Health) {
     let health = Arc::new(health);
     loop {

@@ -1,4 +1,4 @@
-//! SIGTERM, Ctrl-C and their kin: the first ends the program gracefully, the second at once.
+//! SIGTERM, Ctrl-C and similar signals: the first ends the program gracefully, the second at once.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -23,7 +23,7 @@ impl Interruption {
     ///
     /// # Errors
     ///
-    /// The system's, where it refuses to hand over its signals.
+    /// The system's error if it does not report signals.
     pub fn listen(stop: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let received = Arc::new(AtomicI32::new(0));
         let mut signals = Signals {
@@ -43,7 +43,7 @@ impl Interruption {
         Ok(Self { received })
     }
 
-    /// Returns the number of the first signal, if one came.
+    /// Returns the number of the first signal, if one arrived.
     #[must_use]
     pub fn signal(&self) -> Option<i32> {
         match self.received.load(Ordering::SeqCst) {
@@ -60,7 +60,7 @@ struct Signals {
 }
 
 impl Signals {
-    /// The number of the next one.
+    /// Returns the number of the next signal.
     async fn next(&mut self) -> i32 {
         tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt().as_raw_value(),
@@ -70,8 +70,8 @@ impl Signals {
     }
 }
 
-/// Whether the end of the terminal is the end of the program. Without one it is not: whoever started it with
-/// `nohup` wants it to go on.
+/// Returns whether the end of the terminal ends the program. It does not if the signal is ignored: a program that is
+/// started with `nohup` has to continue.
 fn listens_to_hangup() -> bool {
     io::stdin().is_terminal() || io::stderr().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! Whether a worker lives, and whether it is about to stop.
+//! The heartbeat of a worker, and whether it is about to stop.
 
 use std::{
     convert::Infallible,
@@ -13,13 +13,13 @@ use tokio::time::Instant;
 
 use crate::Stop;
 
-/// How often a worker shows that it lives.
+/// The interval of a worker's heartbeat.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// A worker that shows nothing for so long hangs.
+/// A worker without a heartbeat for this long is considered hung.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Whether a worker lives, and whether it is about to stop. Clones are of the same worker.
+/// The life of a worker: its heartbeat, and whether it is about to stop. Clones are of the same worker.
 #[derive(Debug, Clone)]
 pub struct Life {
     state: Arc<State>,
@@ -43,7 +43,7 @@ impl Default for Life {
 }
 
 impl Life {
-    /// Does a worker's work, and shows that it lives for as long as the thread comes round to it.
+    /// Does a worker's work, with a heartbeat for as long as the thread is not blocked.
     pub async fn of<T>(&self, work: impl Future<Output = T>) -> T {
         tokio::select! {
             done = work => done,
@@ -51,7 +51,8 @@ impl Life {
         }
     }
 
-    /// The same end of the work, which is noted here: the worker is not ready any more from then on.
+    /// Returns the same future for the end of the work, and notes the end here: from then on the worker is not ready
+    /// any more.
     #[must_use]
     pub fn note(&self, stop: Stop) -> Stop {
         let life = self.clone();
@@ -61,13 +62,13 @@ impl Life {
         })
     }
 
-    /// Whether the worker is stopping: it takes nothing new.
+    /// Returns whether the worker is stopping: it takes no new work.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.state.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Whether the worker's thread came round within a minute.
+    /// Returns whether the worker had a heartbeat within a minute.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.seen().elapsed() < SILENCE

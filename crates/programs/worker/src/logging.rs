@@ -10,7 +10,7 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 use crate::LogFormat;
 
-/// Returns what logs as `RUST_LOG` says, or as `default` does where that says nothing; `None` without either.
+/// Returns the layer that logs with the filter `RUST_LOG`, or with `default` if that is not set; `None` without either.
 pub(crate) fn layer(
     default: Option<&str>,
     format: LogFormat,
@@ -28,7 +28,7 @@ pub(crate) fn layer(
     })
 }
 
-/// Writes lines of JSON to standard error without what a terminal would obey. Each comes in one piece.
+/// Writes lines of JSON to standard error without control characters. Each line is written in one piece.
 struct ShownJson;
 
 impl Write for ShownJson {

@@ -10,16 +10,15 @@ use tokio::{net::TcpListener, sync::oneshot};
 
 use crate::{Interruption, LogFormat, Telling, WorkerError};
 
-/// What a worker logs where `RUST_LOG` says nothing.
+/// The filter of a worker's log if `RUST_LOG` is not set.
 const LOG: &str = "warn,neuron=info";
 
-/// Starts the log, and traces and metrics where the variables `OTEL_*` ask for them, and serves until the future that `serve` is handed is done: at the first SIGTERM or Ctrl-C.
-/// The second ends the process at once.
+/// Starts the log, and traces and metrics if the variables `OTEL_*` ask for them, and serves until the future that
+/// `serve` gets is done: at the first SIGTERM or Ctrl-C. The second signal ends the process at once.
 ///
 /// `serve` runs in the calling thread, so it need not be `Send`.
 ///
-/// Gives 0 if the worker stopped, 1 if it broke, and 2 if it did not get to serve, which is said on standard
-/// error in one line.
+/// Returns 0 if the worker stopped, 1 if it failed, and 2 if it did not get to serve, with a line on standard error.
 pub fn run<S>(log_format: LogFormat, serve: impl FnOnce(Stop) -> S) -> ExitCode
 where
     S: Future<Output = Result<(), WorkerError>>,
@@ -42,7 +41,7 @@ where
                 tracing::info!(
                     "stopping: steps in flight get time to end, a second signal ends at once"
                 );
-                // If nobody waits, the worker has ended already.
+                // If the receiver is gone, the worker has ended already.
                 let _ = stop.send(());
             })
             .map_err(WorkerError::Signals)?;
@@ -59,17 +58,17 @@ where
     }
 }
 
-/// Done at the first signal.
+/// Resolves at the first signal.
 async fn first(stopped: oneshot::Receiver<()>) {
     if stopped.await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Done when the worker is to stop.
+/// A future that resolves when the worker is to stop.
 pub type Stop = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Listens at an address, and says at which: port 0 is any free one.
+/// Listens at an address, and returns the actual one: port 0 is any free port.
 ///
 /// # Errors
 ///
@@ -81,7 +80,7 @@ pub async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Wo
     Ok((listener, bound))
 }
 
-/// Says on standard output what is served. A closed one keeps nothing from being served.
+/// Prints on standard output what is served. A closed standard output does not keep the worker from serving.
 pub fn say(line: &str) {
     drop(writeln!(io::stdout(), "{line}"));
 }

@@ -1,4 +1,4 @@
-//! Where a worker keeps sessions.
+//! The sessions that a worker keeps.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) async fn open(to: &Path) -> Result<SessionManager, WorkerError> {
         to: to.to_owned(),
         source,
     })?;
-    // SQLite's own files beside it are there while it is open.
+    // SQLite's own files exist beside the database while it is open.
     for suffix in ["", "-wal", "-shm"] {
         let mut path = to.as_os_str().to_owned();
         path.push(suffix);

@@ -1,4 +1,4 @@
-//! What a program tells of itself while it works: its log, and traces and metrics where it was built with them.
+//! The telemetry of a program: its log, and traces and metrics if it was built with them.
 
 use std::env;
 
@@ -10,7 +10,7 @@ use crate::{LogFormat, WorkerError, logging};
 
 type Boxed = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// What a program tells of itself, until it ends.
+/// The telemetry of a program, until the program ends.
 #[derive(Debug)]
 #[must_use = "what was told last is lost unless it is ended"]
 pub struct Telling {
@@ -19,15 +19,15 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// Starts the log as `RUST_LOG` says, or as `default` does where that says nothing. Without either nothing is logged. A
-    /// filter for `neuron` holds for every target that begins so.
+    /// Starts the log with the filter `RUST_LOG`, or with `default` if that is not set. Without either nothing is
+    /// logged. A filter for `neuron` applies to every target that begins with it.
     ///
-    /// Where the program was built with the feature `telemetry`, and the variables `OTEL_*` ask for it, traces and metrics are
-    /// exported from now on. The service is called like the program, unless they say otherwise.
+    /// If the program was built with the feature `telemetry`, and the variables `OTEL_*` ask for it, traces and metrics
+    /// are exported from now on. The service has the program's name, unless the variables set another one.
     ///
     /// # Errors
     ///
-    /// [`WorkerError::Telemetry`] if one of the variables is wrong: there is the log, and nothing else.
+    /// [`WorkerError::Telemetry`] if one of the variables is wrong: the log is started, and nothing else.
     pub fn begin(default: Option<&str>, format: LogFormat) -> Result<Self, WorkerError> {
         let log = logging::layer(default, format);
         let (telling, layer) = Self::exporting().map_or_else(
@@ -65,7 +65,7 @@ impl Telling {
         Ok((Self {}, None))
     }
 
-    /// Waits 5 s at most until what was recorded is with whoever collects it.
+    /// Waits 5 s at most until the collector has what was recorded.
     pub fn end(self) {
         #[cfg(feature = "telemetry")]
         if let Some(telemetry) = self.telemetry {
@@ -74,7 +74,7 @@ impl Telling {
     }
 }
 
-/// Says in the log that this program cannot do what the environment asks for.
+/// Logs that this program cannot do what the environment asks for.
 fn say_what_is_missing() {
     let is_asked = || env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some();
     if cfg!(not(feature = "telemetry")) && is_asked() {
@@ -86,11 +86,11 @@ fn say_what_is_missing() {
     }
 }
 
-/// How long a program waits at its end until what it recorded is with whoever collects it.
+/// How long a program waits at its end until the collector has what was recorded.
 #[cfg(feature = "telemetry")]
 const LAST_EXPORT: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// The program's name.
+/// Returns the program's name.
 fn program() -> String {
     let program = env::current_exe().ok();
     let name = program.as_deref().and_then(|path| path.file_stem());

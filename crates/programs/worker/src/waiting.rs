@@ -10,19 +10,19 @@ use neuron_executor::{AwaitedAgent, Executor};
 use neuron_types::AgentSpec;
 use tokio::{task::AbortHandle, time};
 
-/// How long is waited before the second attempt. Each further pause is twice as long.
+/// The pause before the second attempt. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What waits, and the agents that came. Clones share them.
+/// The waiting tasks, and the agents that are ready. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     tasks: Arc<[AbortHandle]>,
     came: Came,
 }
 
-/// The agents that came, each with servers of its own.
+/// The agents that are ready, each with servers of its own.
 #[derive(Debug, Clone, Default)]
 struct Came(Arc<Mutex<Vec<OpenAgents>>>);
 
@@ -48,7 +48,7 @@ impl Waiting {
         Self { tasks, came }
     }
 
-    /// Waits for no further agent, and stops the servers of those that came.
+    /// Stops waiting for further agents, and stops the servers of those that are ready.
     pub(crate) async fn stop(&self) {
         for task in self.tasks.iter() {
             task.abort();
