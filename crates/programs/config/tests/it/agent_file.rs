@@ -33,12 +33,12 @@ fn parse(text: &str) -> Result<AgentFile, AgentFileError> {
     AgentFile::parse(text, "neuron.toml")
 }
 
-/// The definition of an agent.
+/// Returns the definition of an agent.
 fn definition(text: &str, name: &str) -> AgentSpec {
     parse(text).unwrap().definition(name).unwrap().clone()
 }
 
-/// The agents of a file, at work in a folder with an environment. No MCP server is started.
+/// Returns the agents of a file, at work in a folder with an environment. No MCP server is started.
 fn open(
     text: &str,
     cwd: impl Into<PathBuf>,
@@ -56,7 +56,7 @@ fn opened(
     futures::executor::block_on(file.open(options)).unwrap()
 }
 
-/// An environment with these variables and no others.
+/// Returns an environment with these variables and no others.
 fn variables(set: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
     move |name| {
         set.iter()

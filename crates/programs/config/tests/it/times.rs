@@ -1,4 +1,4 @@
-//! Times that agent files say, and that nothing waits for.
+//! Times that agent files contain, and that nothing waits for.
 
 use std::time::Duration;
 

@@ -108,7 +108,7 @@ impl OpenOptions {
     }
 
     /// Sets the paths that tools leave alone, besides those that are always protected: the agent file with everything
-    /// that is part of it, `NEURON_HOME`, and files on the command lines of its MCP servers. Default is none.
+    /// that is part of it, `NEURON_HOME`, and files on the command lines of its MCP servers. Default is nothing.
     pub fn protected(mut self, protected: Protected) -> Self {
         self.protected = protected;
         self

@@ -175,7 +175,7 @@ impl fmt::Display for Meant<'_> {
     }
 }
 
-/// Returns the known name of which the given one is a misspelling.
+/// Returns the known name that the given one misspells.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let slips = (name.chars().count() / 3).clamp(1, 3);
     known

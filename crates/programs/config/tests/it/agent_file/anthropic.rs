@@ -1,4 +1,4 @@
-//! What a file says of Anthropic reaches its API.
+//! The settings of a file for Anthropic reach its API.
 
 use neuron_types::{CompletionRequest, ContextPolicy, Message, SystemPrompt};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use wiremock::{
 use super::{open, variables};
 use neuron_testing::effects::scope;
 
-/// What an agent of these keys asks for, whose provider is `claude` with those.
+/// Returns the request of an agent with these keys, whose provider is `claude` with those.
 async fn asked(provider: &str, agent: &str) -> (Request, ContextPolicy) {
     let server = MockServer::start().await;
     let answer = json!({"content": [{"type": "text", "text": "Hi"}], "stop_reason": "end_turn"});

@@ -1,4 +1,4 @@
-//! Those who may sign decisions: `[approvers.NAME]`.
+//! The approvers who may sign decisions: `[approvers.NAME]`.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn are_no_part_of_what_an_agent_is() {
     assert!(with.wants().is_empty());
 }
 
-/// What is wrong with a file whose agent is followed by these lines. The first of them is the third.
+/// Returns the problems of a file whose agent is followed by these lines. The first of them is the third.
 fn problems(lines: &str) -> String {
     let error = parse(&format!("{AGENT}{lines}")).unwrap_err().to_string();
     assert!(!error.contains("AAAAC3"), "it shows a key: {error}");
@@ -130,7 +130,7 @@ fn share_neither_keys_nor_names() {
     );
 }
 
-/// What a decision that nobody signed comes to where this agent is executed.
+/// Returns the outcome of an unsigned decision where this agent is executed.
 async fn unsigned(text: &str, agent: &AgentSpec) -> VerifyOutcome {
     let executor = open(text, ".", variables(&[])).executor(agent).unwrap();
     let request: VerifyRequest = serde_json::from_value(json!({

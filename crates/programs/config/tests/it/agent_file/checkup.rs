@@ -10,14 +10,14 @@ use super::variables;
 
 const LONG: Duration = Duration::from_secs(600); // Longer than any answer takes.
 
-/// A server of Chat Completions below `/v1` that knows no field but those of its own.
+/// A server of Chat Completions below `/v1` that accepts no fields but its own.
 #[derive(Debug, Clone, Copy)]
 struct Picky {
-    /// The fields that it refuses.
+    /// The fields that it rejects.
     refuses: &'static [&'static str],
-    /// It refuses instructions under this role.
+    /// The role under which it rejects instructions.
     role: &'static str,
-    /// It says why an answer ended.
+    /// Whether it says why an answer ended.
     says_end: bool,
 }
 
@@ -97,7 +97,7 @@ async fn examined(table: &str) -> Examined {
     checkup.examine(LONG, |_| ()).await.unwrap()
 }
 
-/// The settings that a server needs, which are seen to suffice.
+/// Returns the settings that a server needs, after checking that they suffice.
 async fn needed(picky: Picky, kind: &str, path: &str) -> Vec<String> {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(picky).mount(&server).await;

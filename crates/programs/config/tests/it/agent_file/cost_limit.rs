@@ -15,7 +15,7 @@ fn the_list_lets_an_agent_have_a_cost_limit() {
     let mine =
         "[providers.mine]\nkind = \"openai-chat\"\nbase_url = \"https://api.openai.com/v1\"\n";
     assert!(limited("mine/gpt-6-sol", mine).is_ok());
-    // Somebody else's server may charge anything.
+    // The server of another company may charge anything.
     let theirs = mine.replace("api.openai.com", "api.openai.com.example.org");
     assert!(
         limited("mine/gpt-6-sol", &theirs)
@@ -72,7 +72,7 @@ fn every_model_of_a_list_needs_a_price() {
 const LIMITED: &str =
     "[agents.a]\nmodel = \"openai/gpt-6.1-terra\"\nlimits = { cost_usd = \"5.00\" }\n";
 
-/// Why an executor of the agent is not made, if it is not.
+/// Returns why no executor of the agent is made, if none is.
 fn refused(
     text: &str,
     environment: &'static [(&'static str, &'static str)],

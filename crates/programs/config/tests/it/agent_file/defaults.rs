@@ -1,4 +1,4 @@
-//! What all agents of a file have in common, and what may be written short.
+//! The settings that all agents of a file have in common, and the short forms.
 
 use neuron_types::{AgentSpec, AskRule, ContextRule, Placement, RetryPolicy, SystemPrompt};
 use rust_decimal::Decimal;
@@ -71,7 +71,7 @@ fn agents_have_what_they_do_not_say_from_the_defaults() {
     assert_eq!(plain.limits.tool_calls, Some(200));
     assert_eq!(plain.context.at_tokens, Some(80_000));
     assert_eq!(plain.activity.task_queue.as_deref(), Some("slow"));
-    // Only the tools that it has.
+    // Only those of the tools that it has.
     let settings: Vec<&String> = plain.tool_settings.keys().collect();
     assert_eq!(settings, ["bash"]);
     let timeout = plain.tool_settings["bash"].timeout;
@@ -87,7 +87,7 @@ fn tables_have_what_they_do_not_say_key_by_key_and_lists_replace() {
     assert!(other.approvals.approve.is_empty());
     assert_eq!(other.limits.turns, Some(3));
     assert_eq!(other.limits.tokens, Some(1_000));
-    // The model of the summaries is of no use here, and no mistake of this agent.
+    // The model of the summaries is of no use here, and not a mistake of this agent.
     assert_eq!(
         other.context.rules,
         [ContextRule::SlidingWindow { keep: 10 }]

@@ -61,7 +61,7 @@ fn needs_no_key_for_an_address_of_its_own() {
     assert!(agents.executor(&agent).is_ok());
 }
 
-/// What an agent of this provider asks Ollama for, with this environment.
+/// Returns the request of an agent of this provider to Ollama, with this environment.
 async fn asked_of_ollama(provider: &str, model: &str, names: &[&'static str]) -> wiremock::Request {
     let server = MockServer::start().await;
     let answer = json!({"model": "qwen3", "message": {"content": "Hi"}, "done": true});
@@ -154,8 +154,8 @@ fn no_key_goes_to_another_machine_unencrypted_unless_the_file_says_so() {
     }
 }
 
-/// What a model of Ollama is asked with, where the file has this of the provider, for each of the tenants: the header
-/// with the key, or why it is not asked.
+/// Returns the requests to a model of Ollama, if the file has these lines for the provider, for each of the tenants:
+/// the header with the key, or why no request is made.
 async fn asked_for(lines: &str, tenants: &[Option<&str>]) -> Vec<Result<String, FailureKind>> {
     let server = MockServer::start().await;
     let answer = json!({"model": "qwen3", "message": {"content": "Hi"}, "done": true});
@@ -239,7 +239,7 @@ async fn a_gateway_reads_of_which_run_a_request_is_where_the_file_says_so() {
                 ..scope()
             };
             let request = CompletionRequest::new(agent.head, vec![Message::user("go")]);
-            // It answers that there is nothing here: what it was asked with is enough.
+            // The server answers that there is nothing here: the request is enough.
             executor.call_model(&scope, &request).await.unwrap_err();
             let asked = server.received_requests().await.unwrap().pop().unwrap();
             assert_eq!(asked.url.path(), path);
@@ -281,7 +281,7 @@ fn a_tenant_whose_key_is_not_set_is_not_served_with_another() {
 
 #[tokio::test]
 async fn no_command_finds_a_key() {
-    // Any variable that this process has, for everybody and for a tenant.
+    // Any variable that this process has, for all runs and for a tenant.
     let text = "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n\
                 [providers.p]\nkind = \"openai-chat\"\napi_key_env = \"CARGO_PKG_NAME\"\n\
                 tenant_keys = { acme = \"CARGO_MANIFEST_DIR\" }";
@@ -392,7 +392,7 @@ fn refuses_an_agent_of_another_file_whose_parts_are_gone() {
     assert!(error.starts_with(expected), "{error}");
 }
 
-/// What the model API is asked with: the path and the authentication headers.
+/// Returns the request to the model API: the path and the authentication headers.
 async fn first_request(provider: &str, environment: &[(&str, &str)]) -> String {
     let server = MockServer::start().await;
     let provider = provider.replace("SERVER", &server.uri());
@@ -409,7 +409,7 @@ async fn first_request(provider: &str, environment: &[(&str, &str)]) -> String {
     let agent = agents.agent("a").unwrap();
     let executor = agents.executor(&agent).unwrap();
     let request = CompletionRequest::new(agent.head, vec![Message::user("go")]);
-    // The server knows no such path: what counts is what it was asked.
+    // The server knows no such path: only the request counts.
     executor.call_model(&scope(), &request).await.unwrap_err();
     let requests = server.received_requests().await.unwrap();
     let asked = &requests[0];

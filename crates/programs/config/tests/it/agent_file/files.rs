@@ -6,7 +6,7 @@ use neuron_config::{AgentFile, AgentFileError, OpenOptions};
 use neuron_types::SystemPrompt;
 use tempfile::TempDir;
 
-/// A folder with these files.
+/// Returns a folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -21,7 +21,7 @@ fn load(folder: &TempDir) -> Result<AgentFile, AgentFileError> {
     AgentFile::load(folder.path().join("neuron.toml"))
 }
 
-/// What is wrong with these files, with their names as they are in the folder.
+/// Returns the problems of these files, with their names as they are in the folder.
 fn problems(files: &[(&str, &str)]) -> String {
     let folder = folder(files);
     let error = load(&folder).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Which agent file is meant.
+//! Which agent file is used.
 
 use std::fs;
 

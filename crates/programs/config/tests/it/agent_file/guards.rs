@@ -113,7 +113,7 @@ fn change_the_fingerprint_of_the_agents_that_have_them() {
         let changed = [0, 1, 2].map(|at: usize| before[at] != after[at]);
         assert_eq!(changed, [true, changes_b, false], "{from}");
     }
-    // The order in which points are written says nothing.
+    // The order in which points are written does not matter.
     let ordered = FILE.replace("[\"output\", \"input\"]", "[\"input\", \"output\"]");
     assert_eq!(before, prints(&ordered));
 }
@@ -222,7 +222,7 @@ fn hooks_are_asked_about_calls_where_they_watch_them() {
     assert!(asks("\"ends\", \"calls\""));
 }
 
-/// What comes of a command of an agent with these lines about guards and hooks, in a folder with this script.
+/// Returns the result of a command of an agent with these lines about guards and hooks, in a folder with this script.
 async fn called(lines: &str, script: &str, command: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("check.sh"), script).unwrap();
@@ -249,7 +249,7 @@ async fn of_an_open_agent_block_and_replace_what_its_calls_say() {
     let replace = format!("{block}\nwith = \"globex\"");
     let (is_error, text) = called(&replace, "", "echo acme").await;
     assert!(!is_error && text.contains("globex"), "{text}");
-    // What a command prints is made of parts, so that the call itself says nothing.
+    // What a command prints is put together from parts, so that the call itself does not contain it.
     let result = block.replace("\"call\"", "\"result\"");
     let (_, text) = called(&result, "", "echo ac''me").await;
     assert!(

@@ -59,7 +59,7 @@ async fn a_run_carries_the_tools_that_its_servers_have_when_it_starts() {
     later.stop().await;
 }
 
-/// What an answer to an agent names that was left out.
+/// Returns what an answer to an agent names as left out.
 async fn left_out(agents: &OpenAgents, name: &str) -> Vec<String> {
     let agent = agents.agent(name).unwrap();
     let executor = agents.executor(&agent).unwrap();
@@ -225,7 +225,7 @@ async fn an_agent_does_without_a_server_that_is_not_required() {
         heard.contains("the MCP server gone") && heard.contains("its tools are left out"),
         "{heard}"
     );
-    // A run may have begun while it was there.
+    // A run may have begun while the tool existed.
     agent.head_mut().tools[0].name = "gone__tool".into();
     let executor = agents.executor(&agent).unwrap();
     assert!(executor.tools().names().eq(["h__evil", "h__fine"]));

@@ -1,4 +1,4 @@
-//! What the agent file sets for OpenAI and servers like it reaches them.
+//! The settings of the agent file for OpenAI and similar servers reach them.
 
 use neuron_types::{CompletionRequest, Message};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 use super::{open, variables};
 use neuron_testing::effects::scope;
 
-/// What an agent with these lines asks a server for.
+/// Returns the request of an agent with these lines to a server.
 async fn asked(provider: &str, agent_lines: &str) -> Result<wiremock::Request, String> {
     let server = MockServer::start().await;
     let answer =

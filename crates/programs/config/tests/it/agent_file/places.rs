@@ -1,8 +1,8 @@
-//! Agents that others may start work in no wider place than theirs.
+//! Agents that others may start do not work in wider places than theirs.
 
 use super::parse;
 
-/// A file with a lead that may start a helper, and what else their tables say.
+/// Returns a file with a lead that may start a helper, with these further lines in their tables.
 fn file(lead: &str, helper: &str) -> String {
     format!(
         "[agents.lead]\nmodel = \"demo/demo\"\nsubagents = [\n  \"helper\",\n]\n{lead}\n\

@@ -9,12 +9,12 @@ fn problems(text: &str) -> String {
     parse(text).expect_err(text).to_string()
 }
 
-/// What is wrong with an agent `a` that has these lines after `model`, which is line 2.
+/// Returns the problems of an agent `a` that has these lines after `model`, which is line 2.
 fn agent(lines: &str) -> String {
     problems(&format!("[agents.a]\nmodel = \"demo/demo\"\n{lines}"))
 }
 
-/// Each text and what is said about it, for a snapshot.
+/// Returns each text and its problems, for a snapshot.
 fn table(cases: &[&str], problems: impl Fn(&str) -> String) -> String {
     let mut table = String::new();
     for case in cases {
@@ -265,7 +265,7 @@ proptest! {
         ]),
     ) {
         let name = if key == "model" { "" } else { "model = \"demo/demo\"\n" };
-        // Whether it fits or not: an answer, and no panic.
+        // Whether the value fits or not: an answer, and no panic.
         match parse(&format!("[agents.a]\n{name}{key} = {value}")) {
             Ok(file) => prop_assert!(file.definition("a").is_ok()),
             Err(error) => prop_assert!(error.to_string().starts_with("neuron.toml:")),

@@ -1,4 +1,4 @@
-//! How fast the keys of providers are used, and whose requests go first.
+//! How fast the keys of providers are used, and which requests go first.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{definition, open, parse, variables};
 
 const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
 
-/// Two agents of one provider of this kind, and its lines.
+/// Returns a file with two agents of one provider of this kind, which has these lines.
 fn file(lines: &str) -> String {
     format!(
         "[agents.a]\nmodel = \"p/demo\"\n[agents.b]\nmodel = \"p/demo\"\n\
@@ -27,7 +27,7 @@ fn request() -> CompletionRequest {
     CompletionRequest::new(head, vec![Message::user("hello")])
 }
 
-/// Whether there is a turn within a moment.
+/// Returns whether there is a turn within a moment.
 async fn has_turn(executor: &Executor) -> bool {
     let scope = StepScope {
         timeout: 2 * SECOND,

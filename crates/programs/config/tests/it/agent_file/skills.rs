@@ -14,7 +14,7 @@ fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Knows {name}.\n---\nAll about {name}.\n")
 }
 
-/// A folder with an agent file and skills beside it.
+/// Returns a folder with an agent file and skills beside it.
 fn place(file: &str, skills: &[&str]) -> TempDir {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("neuron.toml"), file).unwrap();

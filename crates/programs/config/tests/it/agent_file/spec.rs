@@ -79,7 +79,7 @@ input = 0
 output = 0
 "#;
 
-/// The definition as it is journaled, with the names of its tools in place of what the model is told.
+/// Returns the definition as it is journaled, with the names of its tools in place of their definitions.
 fn journaled(agent: &AgentSpec) -> Value {
     let mut value = serde_json::to_value(agent).unwrap();
     if let Some(tools) = value["head"]["tools"].as_array_mut() {

@@ -1,4 +1,4 @@
-//! From where on the model of an agent finds its tools itself.
+//! From how many tools on the model of an agent searches its tools itself.
 
 use neuron_types::ToolSearch;
 

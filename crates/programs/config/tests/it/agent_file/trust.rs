@@ -8,7 +8,7 @@ use super::{parse, variables};
 
 const AGENT: &str = "[agents.default]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n";
 
-/// A file that includes another and has its instructions in a third.
+/// Returns a file that includes another and has its instructions in a third.
 fn project(folder: &Path) -> AgentFile {
     fs::create_dir_all(folder.join("agents")).unwrap();
     let text =
@@ -33,7 +33,7 @@ fn a_file_is_trusted_as_it_was_and_where_it_was() {
     assert!(!store.trusts(&file));
     store.trust(&file).unwrap();
     assert!(store.trusts(&file));
-    // In other words, from another reader.
+    // By another path, from another reader.
     let roundabout = folder.join("../one/./neuron.toml");
     assert!(store.trusts(&AgentFile::load(roundabout).unwrap()));
 

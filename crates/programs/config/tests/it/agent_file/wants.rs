@@ -14,7 +14,7 @@ fn lines(text: &str) -> String {
     wants(text).lines().join("\n")
 }
 
-/// A file with one agent that has these lines.
+/// Returns a file with one agent that has these lines.
 fn agent(lines: &str) -> String {
     format!("[agents.default]\nmodel = \"demo/demo\"\n{lines}\n")
 }

@@ -31,8 +31,8 @@ fn project() -> TempDir {
     folder
 }
 
-/// Talks to the demo model until it is done, with real tools. Gives the tools that it called, turn by turn,
-/// and its answer.
+/// Talks to the demo model until it is done, with real tools. Returns the tools that it called, turn by turn, and its
+/// answer.
 async fn converse(folder: &Path, tools: &[&str], prompts: &[&str]) -> (Vec<Vec<String>>, String) {
     let mut registry = ToolRegistry::new();
     for tool in builtin_tools(&BuiltinOptions::default()) {

@@ -165,7 +165,7 @@ async fn fails_once_for_each_failure_and_then_answers() {
         "text": "at last",
         "fail": [
             {"kind": "overloaded", "status": 529},
-            {"kind": "rate_limited", "status": 429, "retry_after_ms": 200, "message": "slow down"}, // Nobody waits for it.
+            {"kind": "rate_limited", "status": 429, "retry_after_ms": 200, "message": "slow down"}, // Never waited for.
         ],
     }]));
     let request = request(vec![Message::user("go")]);
