@@ -34,7 +34,7 @@ pub fn read_only() -> Builtin {
     }
 }
 
-/// Returns all of them: those of [`read_only`], and those that change things, such as `edit_file` and `bash`.
+/// Returns all built-in tools: those of [`read_only`], and those that change things, such as `edit_file` and `bash`.
 pub fn all() -> Builtin {
     Builtin {
         only_reading: false,
@@ -45,7 +45,7 @@ pub fn all() -> Builtin {
 /// Returns the tool `ask_person`, with which the model asks a person: the run opens a ticket of kind
 /// [question](neuron_types::TicketKind::Question), and the answer is the call's result.
 ///
-/// It goes to [`AgentBuilder::tools`](crate::AgentBuilder::tools) too: `.tools([builtin::ask_person()])`.
+/// Pass it to [`AgentBuilder::tools`](crate::AgentBuilder::tools), too: `.tools([builtin::ask_person()])`.
 #[must_use]
 pub fn ask_person() -> Arc<dyn ToolDyn> {
     Arc::new(AskPersonTool)
@@ -54,14 +54,14 @@ pub fn ask_person() -> Arc<dyn ToolDyn> {
 impl Builtin {
     /// Sets what the commands of `bash` may reach. Default is [`Sandbox::Workspace`].
     ///
-    /// Where the back end needs a helper, `main` of this program calls [`sandbox::dispatch`](crate::sandbox::dispatch)
+    /// If the back end needs a helper, `main` of this program calls [`sandbox::dispatch`](crate::sandbox::dispatch)
     /// first.
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.options.sandbox = sandbox;
         self
     }
 
-    /// Sets what they may do and how much they answer. Default is [`BuiltinOptions::default`].
+    /// Sets what the tools may do and how long their results may be. Default is [`BuiltinOptions::default`].
     pub fn options(mut self, options: BuiltinOptions) -> Self {
         self.options = options;
         self

@@ -1,4 +1,4 @@
-//! Where runs are started.
+//! The places where runs are started.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -10,11 +10,11 @@ use crate::{
     run::{RunFailure, Started},
 };
 
-/// What [`Engine::start_run`] returns.
+/// The future of [`Engine::start_run`].
 pub type StartFuture<'a> = Pin<Box<dyn Future<Output = Result<Started, RunFailure>> + Send + 'a>>;
 
-/// Where runs of an [`Agent`](crate::Agent) are started: [`Local`](crate::Local), or the client of an engine whose
-/// workers have the agent.
+/// A place where runs of an [`Agent`](crate::Agent) are started: [`Local`](crate::Local), or the client of an engine
+/// whose workers have the agent.
 pub trait Engine: Send + Sync {
     /// Starts a run of this agent, or attaches to the run of this id if it was started with an equal request, as
     /// [`RunRequest::is_same_start`] compares.
@@ -26,7 +26,7 @@ pub trait Engine: Send + Sync {
     ) -> StartFuture<'a>;
 }
 
-/// The workers of the engine act for the run.
+/// The workers of the engine execute the run.
 impl Engine for Arc<dyn RunClient> {
     fn start_run<'a>(
         &'a self,
@@ -48,7 +48,7 @@ pub(crate) async fn start_elsewhere(
     Ok(Started::elsewhere(RunHandle::new(client, run_id)))
 }
 
-/// Starts a run, unless it is there and was started with an equal request.
+/// Starts a run, unless it exists and was started with an equal request.
 pub(crate) async fn attach_or_start(
     client: &Arc<dyn RunClient>,
     run_id: &RunId,

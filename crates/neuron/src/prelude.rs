@@ -1,4 +1,4 @@
-//! What most programs need: `use neuron::prelude::*;`.
+//! The names that most programs need: `use neuron::prelude::*;`.
 
 pub use neuron_tool::{ToolError, neuron_tool};
 pub use neuron_types::{Allowance, CallerSetting, LimitOverrides, Limits, RunRequest, ToolContext};

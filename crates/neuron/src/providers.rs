@@ -13,7 +13,7 @@ use neuron_types::{DynProvider, ProviderError};
 /// Makes a provider from the environment.
 type FromEnv = fn() -> Result<Arc<dyn DynProvider>, ProviderError>;
 
-/// Those that a model can be named with, sorted.
+/// The providers that a model can name, sorted.
 pub(crate) const BUILT: &[(&str, FromEnv)] = &[
     #[cfg(feature = "anthropic")]
     ("anthropic", || Ok(Arc::new(Anthropic::from_env()?))),
@@ -23,5 +23,5 @@ pub(crate) const BUILT: &[(&str, FromEnv)] = &[
     ("openai", || Ok(Arc::new(OpenAiResponses::from_env()?))),
 ];
 
-/// The names of all of them, each that of the feature that it comes with.
+/// The names of all providers, each the name of its feature.
 pub(crate) const FEATURES: [&str; 3] = ["anthropic", "ollama", "openai"];

@@ -12,8 +12,8 @@ use crate::{
     run::{Run, RunFailure, Started},
 };
 
-/// An agent by its name alone: workers in other processes act for it. `I` is what its runs are given, and `O` what they
-/// come to.
+/// An agent that is known by its name: workers in other processes execute it. `I` is the input of its runs, and `O`
+/// their output.
 pub struct RemoteAgent<I: ?Sized = str, O = String> {
     client: Arc<dyn RunClient>,
     name: String,
@@ -31,8 +31,7 @@ impl<I: ?Sized, O> RemoteAgent<I, O> {
         }
     }
 
-    /// Returns a run that was started before, to be followed from its first event on. Nothing is asked of the engine
-    /// yet.
+    /// Returns a run that was started before, to be followed from its first event on. The engine is not asked yet.
     ///
     /// # Errors
     ///
@@ -45,25 +44,26 @@ impl<I: ?Sized, O> RemoteAgent<I, O> {
 }
 
 impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> RemoteAgent<I, O> {
-    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input, and for the same tenant
-    /// and owner, with the same labels, overrides and preamble: see
-    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). That holds on every engine, and for a run that
-    /// is over.
+    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input, for the same
+    /// tenant and owner, and with the same labels, overrides and preamble: see
+    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). That applies on every engine, and to a
+    /// run that is over.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`] if the id belongs to a run that
-    /// was started with anything else, or what keeps the engine from starting it.
+    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`] if the id belongs to a run that was
+    /// started with anything else, or the error that keeps the engine from starting the run.
     pub async fn start(&self, run_id: &str, input: &I) -> Result<Run<O>, RunFailure> {
         self.start_request(run_id, RunRequest::new(self.name.as_str(), prompt(input)?))
             .await
     }
 
-    /// As [`start`](Self::start), with all that a run can be started with: a tenant, an owner, labels.
+    /// Starts a run as [`start`](Self::start) does, with everything that a run can be started with: a tenant, an owner,
+    /// labels.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// The errors of [`start`](Self::start).
     pub async fn start_request(
         &self,
         run_id: &str,

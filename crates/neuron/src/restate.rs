@@ -1,6 +1,6 @@
 //! Runs on Restate: a worker that serves agents, and a client that starts their runs.
 //!
-//! What is not here is in [`sdk`], the crate `neuron-restate`.
+//! The rest is in [`sdk`], the crate `neuron-restate`.
 
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 
@@ -29,56 +29,55 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client of this server. Nothing is asked of it yet.
+    /// Returns a client of this server. The server is not asked yet.
     ///
     /// # Errors
     ///
-    /// [`RunClientError`] that says what is wrong with the address.
+    /// [`RunClientError`] with the error in the address.
     pub fn new(address: ServerAddress) -> Result<Self, RunClientError> {
         Ok(Self {
             client: RestateClient::new(address, ServiceNames::default())?,
         })
     }
 
-    /// Makes a worker known to the server, by the address at which the server reaches it. What the server knows at this
-    /// address already stays, with the runs in flight on it.
+    /// Registers a worker with the server, by the address at which the server reaches it. An existing registration of
+    /// the address stays, with the runs in flight on it.
     ///
     /// # Errors
     ///
-    /// What keeps the server from taking it, as another version at this address.
+    /// The server rejects the worker, for example because another version is registered at this address.
     pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
         self.client.register(worker_url).await
     }
 
-    /// Makes a worker known to the server in place of whatever it knows at this address, also under the runs in flight:
-    /// for development.
+    /// Registers a worker with the server in place of any existing registration of the address, also for the runs in
+    /// flight: for development.
     ///
     /// # Errors
     ///
-    /// What keeps the server from taking it.
+    /// The server rejects the worker.
     pub async fn register_over(&self, worker_url: &str) -> Result<(), RunClientError> {
         self.client.register_over(worker_url).await
     }
 
-    /// Returns the agent of this name, of a worker in any process. `I` is what its runs are given, and `O` what they
-    /// come to.
+    /// Returns the agent of this name, of a worker in any process. `I` is the input of its runs, and `O` their output.
     #[must_use]
     pub fn agent<I: ?Sized, O>(&self, name: impl Into<String>) -> RemoteAgent<I, O> {
         RemoteAgent::new(self.runs(), name)
     }
 
-    /// Returns a workflow of one's own, of a worker in any process.
+    /// Returns a workflow of a program, of a worker in any process.
     #[must_use]
     pub fn workflow<W: neuron_workflows::Workflow>(&self) -> RemoteAgent<W::Input, W::Output> {
         self.agent(W::NAME)
     }
 
-    /// Starts a run of a workflow of one's own, or attaches to the run of this id if that was started with the same
+    /// Starts a run of a workflow of a program, or attaches to the run of this id if that was started with the same
     /// input: see [`RemoteAgent::start`].
     ///
     /// # Errors
     ///
-    /// As [`RemoteAgent::start`].
+    /// The errors of [`RemoteAgent::start`].
     pub async fn start_workflow<W: neuron_workflows::Workflow>(
         &self,
         run_id: &str,
@@ -111,7 +110,7 @@ impl Engine for Client {
     }
 }
 
-/// A worker that is to serve agents. Made by [`Worker::builder`].
+/// The builder of a worker that serves agents, made by [`Worker::builder`].
 #[must_use]
 pub struct WorkerBuilder {
     listen: String,
@@ -123,7 +122,7 @@ pub struct WorkerBuilder {
 
 type Setting = Box<dyn FnOnce(AgentServices) -> AgentServices + Send>;
 
-/// A worker that serves agents in a task of its own. It is stopped by [`stop`](Self::stop), or when it is dropped.
+/// A worker that serves agents in a task of its own. It stops with [`stop`](Self::stop), or when it is dropped.
 pub struct Worker {
     address: SocketAddr,
     stop: watch::Sender<bool>,
@@ -134,22 +133,22 @@ pub struct Worker {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerFailure {
-    /// It cannot listen.
+    /// The worker cannot listen.
     #[error("the worker cannot listen on {address}")]
     Listen {
-        /// Where it was to listen.
+        /// The address on which it was to listen.
         address: String,
-        /// Why it cannot.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Its settings are wrong.
+    /// The worker's settings are wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// Its agents cannot be served together.
+    /// The worker's agents cannot be served together.
     #[error(transparent)]
     Agents(#[from] AgentError),
-    /// Its task is gone.
+    /// The worker's task is gone.
     #[error("the worker's task is gone")]
     Task(#[from] tokio::task::JoinError),
 }
@@ -176,7 +175,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// What the worker ended with.
+    /// The error with which the worker ended.
     pub async fn stop(mut self) -> Result<(), WorkerFailure> {
         self.stop.send_replace(true);
         self.wait().await
@@ -186,7 +185,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// Why it did.
+    /// The error with which the worker ended.
     pub async fn wait(&mut self) -> Result<(), WorkerFailure> {
         match self.task.take() {
             Some(task) => Ok(task.await??),
@@ -202,43 +201,43 @@ impl Drop for Worker {
 }
 
 impl WorkerBuilder {
-    /// Sets where the worker listens for the server. Default is `127.0.0.1:9080`; port 0 takes a free one. An address
+    /// Sets where the worker listens for the server. Default is `127.0.0.1:9080`; port 0 is any free port. An address
     /// that other machines reach needs [identity keys](AgentServices::with_identity_keys): see [`with`](Self::with).
     pub fn listen(mut self, address: impl Into<String>) -> Self {
         self.listen = address.into();
         self
     }
 
-    /// Sets what its services are called. Default is [`ServiceNames::default`].
+    /// Sets the names of the services. Default is [`ServiceNames::default`].
     pub fn names(mut self, names: ServiceNames) -> Self {
         self.names = names;
         self
     }
 
-    /// Serves this agent, or workflow of one's own: runs that name it are its runs.
+    /// Serves this agent, or workflow of the program: runs that name it are its runs.
     pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
         self.agents.push(Arc::clone(agent.parts()));
         self
     }
 
-    /// Has runs go on with these sessions that [name one](neuron_types::RunRequest::session). Default is none: such a run
-    /// fails.
+    /// Sets the sessions that runs continue which [name one](neuron_types::RunRequest::session). Default is no
+    /// sessions: such a run fails.
     pub fn sessions(mut self, sessions: StoredSessions) -> Self {
         self.sessions = Some(Arc::new(sessions));
         self
     }
 
-    /// Sets who watches the runs. Default is nobody.
+    /// Sets the watcher of the runs. Default is no watcher.
     pub fn sink(self, sink: Arc<dyn EventSink>) -> Self {
         self.with(move |services| services.with_sink(sink))
     }
 
-    /// Takes whole definitions of agents from callers too, and not only names: for development. Default is `false`.
+    /// Accepts whole definitions of agents from callers too, and not only names: for development. Default is `false`.
     pub fn accept_definitions(self, accept: bool) -> Self {
         self.with(move |services| services.accept_definitions(accept))
     }
 
-    /// Sets what this builder has no setter for.
+    /// Changes a setting that this builder has no setter for.
     pub fn with(
         mut self,
         setting: impl FnOnce(AgentServices) -> AgentServices + Send + 'static,
@@ -247,7 +246,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Starts the worker. The server has to be told of it: [`Client::register`].
+    /// Starts the worker. The server has to know it: [`Client::register`].
     ///
     /// # Errors
     ///
@@ -283,7 +282,7 @@ impl WorkerBuilder {
         let task = tokio::spawn(async move {
             let served = services
                 .serve(listener, async move {
-                    // An error is a worker that was dropped.
+                    // An error means that the worker was dropped.
                     drop(stopped.wait_for(|stopped| *stopped).await);
                 })
                 .await;

@@ -1,7 +1,7 @@
-//! Stored conversations that runs go on with, one after the other.
+//! Stored conversations that runs continue, one after the other.
 //!
-//! A run [names](crate::types::RunRequest::session) a session, and its worker hands it what was said there before. Runs that a
-//! home directory keeps have the sessions beside them; a worker of an engine is given [`StoredSessions`].
+//! A run [names](crate::types::RunRequest::session) a session, and its worker gives it what was said there before. Runs
+//! that a home directory keeps have the sessions beside them; a worker of an engine is given [`StoredSessions`].
 
 pub use neuron_local::{
     FileSessionStorage, InMemorySessionStorage, Session, SessionError, SessionManager, SessionRun,

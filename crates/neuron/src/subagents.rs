@@ -1,8 +1,8 @@
-//! Sub-agents of a program: named configurations, and runs of them in this process, with the tools and the provider of whoever
-//! starts them.
+//! Sub-agents of a program: named configurations, and runs of them in this process, with the tools and the provider of
+//! their caller.
 //!
-//! Nothing of such a run is kept: it ends with its process. Agents whose runs survive that start others by the agent file, and
-//! workflows of one's own by [`Door::start_agent`](crate::workflow::Door::start_agent).
+//! Nothing of such a run is kept: it ends with its process. Agents whose runs survive their process start others by the
+//! agent file, and workflows of a program by [`Door::start_agent`](crate::workflow::Door::start_agent).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -52,19 +52,19 @@ use crate::{Agent, RunFailure, agent::Parts};
 /// The name under which the executor of a sub-agent knows its provider.
 const PROVIDER: &str = "parent";
 
-/// What a sub-agent is.
+/// The configuration of a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubAgentConfig {
-    /// Its instructions.
+    /// The sub-agent's instructions.
     pub system_prompt: String,
-    /// Which of the tools of whoever starts it it has. The others do not exist for it, and names of none of them are left out.
+    /// The sub-agent's tools, of those of its caller. It does not see the others, and unknown names are ignored.
     pub tools: Vec<String>,
-    /// The name by which the provider knows its model. Default is none: the provider is asked for no model by name.
+    /// The name by which the provider knows the model. Default is `None`: the provider is asked for no model by name.
     pub model: Option<String>,
-    /// How many levels of runs there may be, its own among them. Default is 1: it starts no others. With 0 it is not started
-    /// itself.
+    /// How many levels of runs there may be, the sub-agent's own included. Default is 1: the sub-agent starts no
+    /// others. With 0 it is not started itself.
     pub max_depth: usize,
-    /// How often the model is asked in a run at most. Default is what [`Limits`] says.
+    /// The most model calls in a run. Default is the limit of [`Limits`].
     pub max_turns: Option<usize>,
 }
 
@@ -83,40 +83,40 @@ impl Default for SubAgentConfig {
 /// The sub-agents of a program, by name.
 #[derive(Debug, Clone, Default)]
 pub struct SubAgentManager {
-    /// What each of them is.
+    /// The configuration of each sub-agent.
     pub configs: BTreeMap<String, SubAgentConfig>,
 }
 
-/// What a run of a sub-agent came to.
+/// The result of a run of a sub-agent.
 #[derive(Debug, Clone)]
 pub struct AgentResult {
     /// The sub-agent's name.
     pub name: String,
-    /// Its answer.
+    /// The run's answer.
     pub text: String,
-    /// All that is known of the run: usage, cost, turns.
+    /// Everything that is known of the run: usage, cost, turns.
     pub run: RunOutput,
 }
 
-/// Why a sub-agent came to no answer.
+/// Why a sub-agent gave no answer.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubAgentError {
-    /// There is none of this name.
+    /// The name is not registered.
     #[error("there is no sub-agent {name:?} (known: {})", .known.join(", "))]
     Unknown {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The registered names.
         known: Vec<String>,
     },
-    /// It may not be started: its [`max_depth`](SubAgentConfig::max_depth) is 0.
+    /// The sub-agent may not be started: its [`max_depth`](SubAgentConfig::max_depth) is 0.
     #[error("the sub-agent {name} is not started: its max_depth is 0")]
     TooDeep {
         /// Its name.
         name: String,
     },
-    /// Its run came to no answer: it failed, met a limit, or asked a person, whom nobody can ask here.
+    /// The run gave no answer: it failed, met a limit, or asked a person, which is not possible here.
     #[error("the sub-agent {name} came to no answer")]
     Run {
         /// Its name.
@@ -128,7 +128,7 @@ pub enum SubAgentError {
 }
 
 impl SubAgentManager {
-    /// Returns one that knows no sub-agents.
+    /// Returns a manager without sub-agents.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -139,12 +139,12 @@ impl SubAgentManager {
         self.configs.insert(name.into(), config);
     }
 
-    /// Has the sub-agent of this name do something, and returns what it came to. It sees nothing of the conversation of
-    /// whoever starts it. A caller that drops the future ends the run.
+    /// Gives the sub-agent of this name a task, and returns the result. The sub-agent sees nothing of the caller's
+    /// conversation. Dropping the future ends the run.
     ///
     /// # Errors
     ///
-    /// [`SubAgentError`]. Nothing is started if it is unknown or may not be started.
+    /// [`SubAgentError`]. Nothing is started if the sub-agent is unknown or may not be started.
     pub async fn spawn(
         &self,
         name: &str,
@@ -156,12 +156,13 @@ impl SubAgentManager {
         answer(agent, prompt).await
     }
 
-    /// As [`spawn`](Self::spawn), for several at the same time. The results come in the order of the tasks.
+    /// Does the same as [`spawn`](Self::spawn), for several sub-agents at the same time. The results are in the order
+    /// of the tasks.
     ///
     /// # Errors
     ///
-    /// The first [`SubAgentError`]: the other runs are ended. Nothing is started if one of them is unknown or may not be
-    /// started.
+    /// The first [`SubAgentError`]: the other runs are ended. Nothing is started if one of the sub-agents is unknown or
+    /// may not be started.
     pub async fn spawn_parallel<N: AsRef<str>, P: AsRef<str>>(
         &self,
         tasks: Vec<(N, P)>,
@@ -177,7 +178,7 @@ impl SubAgentManager {
         try_join_all(answers.map(|(agent, prompt)| answer(agent, prompt))).await
     }
 
-    /// The sub-agent of this name, with what it has of whoever starts it.
+    /// Returns the sub-agent of this name, with its part of the caller's tools.
     fn agent(
         &self,
         name: &str,
@@ -215,7 +216,7 @@ impl SubAgentManager {
             .tools(parent_tools.clone())
             .build();
         Ok(Agent::new(Parts {
-            // Whatever the model calls, it is one of these.
+            // The model can only call one of these tools.
             executor: executor.granting(&spec),
             spec,
             serving: None,

@@ -1,6 +1,6 @@
 //! Runs on Temporal: a worker that serves agents, and a client that starts their runs.
 //!
-//! What is not here is in [`sdk`], the crate `neuron-temporal`.
+//! The rest is in [`sdk`], the crate `neuron-temporal`.
 
 use std::{fmt, io, sync::Arc, thread, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     run::{Run, RunFailure},
 };
 
-/// How long what a worker reports is tried again while the server is away: as long as a write may be silent.
+/// How long a worker retries its reports while the server is away: as long as a write may be silent.
 const REPORTS: Duration = Duration::from_secs(90);
 
 /// The workflow of an agent's run, as Temporal knows it.
@@ -52,7 +52,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`RunClientError::Unreachable`], or what is wrong with these settings.
+    /// [`RunClientError::Unreachable`], or the error in these settings.
     pub async fn connect() -> Result<Self, RunClientError> {
         Ok(Self {
             client: AgentClient::connect().await?,
@@ -78,25 +78,24 @@ impl Client {
         }
     }
 
-    /// Returns the agent of this name, of a worker in any process. `I` is what its runs are given, and `O` what they
-    /// come to.
+    /// Returns the agent of this name, of a worker in any process. `I` is the input of its runs, and `O` their output.
     #[must_use]
     pub fn agent<I: ?Sized, O>(&self, name: impl Into<String>) -> RemoteAgent<I, O> {
         RemoteAgent::new(self.runs(), name)
     }
 
-    /// Returns a workflow of one's own, of a worker in any process.
+    /// Returns a workflow of a program, of a worker in any process.
     #[must_use]
     pub fn workflow<W: Workflow>(&self) -> RemoteAgent<W::Input, W::Output> {
         RemoteAgent::new(self.runs_of(W::TEMPORAL_TYPE), W::NAME)
     }
 
-    /// Starts a run of a workflow of one's own, or attaches to the run of this id if that was started with the same
+    /// Starts a run of a workflow of a program, or attaches to the run of this id if that was started with the same
     /// input: see [`RemoteAgent::start`].
     ///
     /// # Errors
     ///
-    /// As [`RemoteAgent::start`].
+    /// The errors of [`RemoteAgent::start`].
     pub async fn start_workflow<W: Workflow>(
         &self,
         run_id: &str,
@@ -137,7 +136,7 @@ impl Engine for Client {
     }
 }
 
-/// A worker that is to serve agents. Made by [`Worker::builder`].
+/// The builder of a worker that serves agents, made by [`Worker::builder`].
 #[must_use]
 pub struct WorkerBuilder {
     address: Option<(String, String)>,
@@ -148,7 +147,7 @@ pub struct WorkerBuilder {
 
 type Setting = Box<dyn FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send>;
 
-/// A worker that serves agents in a thread of its own, since Temporal's workflows are bound to one. It is stopped by
+/// A worker that serves agents in a thread of its own, since Temporal's workflows are bound to one. It stops with
 /// [`stop`](Self::stop), or when it is dropped.
 pub struct Worker {
     stop: watch::Sender<bool>,
@@ -165,7 +164,7 @@ pub enum WorkerFailure {
     /// The worker could not be made, or ended by itself.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// Its agents cannot be served together.
+    /// The worker's agents cannot be served together.
     #[error(transparent)]
     Agents(#[from] AgentError),
     /// The worker's thread could not be started, or is gone.
@@ -188,7 +187,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// What the worker ended with.
+    /// The error with which the worker ended.
     pub async fn stop(mut self) -> Result<(), WorkerFailure> {
         self.stop.send_replace(true);
         self.wait().await
@@ -198,7 +197,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// Why it did.
+    /// The error with which the worker ended.
     pub async fn wait(&mut self) -> Result<(), WorkerFailure> {
         match self.ended.take() {
             Some(ended) => ended.await.unwrap_or(Err(WorkerFailure::Thread(None))),
@@ -214,8 +213,8 @@ impl Drop for Worker {
 }
 
 impl WorkerBuilder {
-    /// Sets the server, `host:port` or a URL, and the namespace. Default is what the environment and `temporal.toml`
-    /// name.
+    /// Sets the server, `host:port` or a URL, and the namespace. Default is the server that the environment and
+    /// `temporal.toml` name.
     pub fn server(mut self, address: impl Into<String>, namespace: impl Into<String>) -> Self {
         self.address = Some((address.into(), namespace.into()));
         self
@@ -227,20 +226,20 @@ impl WorkerBuilder {
         self.with(move |builder| builder.task_queue(name))
     }
 
-    /// Serves this agent, or workflow of one's own: runs that name it are its runs.
+    /// Serves this agent, or workflow of the program: runs that name it are its runs.
     pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
         self.agents.push(Arc::clone(agent.parts()));
         self
     }
 
-    /// Has runs go on with these sessions that [name one](neuron_types::RunRequest::session). Default is none: such a run
-    /// fails.
+    /// Sets the sessions that runs continue which [name one](neuron_types::RunRequest::session). Default is no
+    /// sessions: such a run fails.
     pub fn sessions(mut self, sessions: StoredSessions) -> Self {
         self.sessions = Some(Arc::new(sessions));
         self
     }
 
-    /// Sets who watches the runs. Default is nobody.
+    /// Sets the watcher of the runs. Default is no watcher.
     pub fn sink(self, sink: Arc<dyn EventSink>) -> Self {
         self.with(move |builder| builder.sink(sink))
     }
@@ -250,12 +249,12 @@ impl WorkerBuilder {
         self.with(move |builder| builder.grace(period))
     }
 
-    /// Takes whole definitions of agents from callers too, and not only names: for development. Default is `false`.
+    /// Accepts whole definitions of agents from callers too, and not only names: for development. Default is `false`.
     pub fn accept_definitions(self, accept: bool) -> Self {
         self.with(move |builder| builder.accept_definitions(accept))
     }
 
-    /// Sets what this builder has no setter for.
+    /// Changes a setting that this builder has no setter for.
     pub fn with(
         mut self,
         setting: impl FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send + 'static,
@@ -264,7 +263,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Starts the worker, and returns when the server has been reached and the worker is made.
+    /// Starts the worker, and returns when the server was reached and the worker exists.
     ///
     /// # Errors
     ///
@@ -276,14 +275,14 @@ impl WorkerBuilder {
         thread::Builder::new()
             .name("neuron-temporal".to_owned())
             .spawn(move || {
-                // Workflows are executed by this thread, and calls by others.
+                // This thread executes workflows, and others make calls.
                 let runtime = match tokio::runtime::Builder::new_multi_thread()
                     .enable_all()
                     .build()
                 {
                     Ok(runtime) => runtime,
                     Err(error) => {
-                        // Nobody waits any more if these are not taken.
+                        // If the results are not received, no task waits for them any more.
                         drop(ready.send(Err(WorkerFailure::Thread(Some(error)))));
                         return;
                     }
@@ -304,7 +303,7 @@ impl WorkerBuilder {
         ready: oneshot::Sender<Result<(), WorkerFailure>>,
         mut stopped: watch::Receiver<bool>,
     ) -> Result<(), WorkerFailure> {
-        // They own what their tools need.
+        // The agents own what their tools need.
         let _agents = self.agents.clone();
         let mut worker = match self.worker().await {
             Ok(worker) => worker,
@@ -315,7 +314,7 @@ impl WorkerBuilder {
         };
         drop(ready.send(Ok(())));
         let stop = async move {
-            // An error is a worker that was dropped.
+            // An error means that the worker was dropped.
             drop(stopped.wait_for(|stopped| *stopped).await);
         };
         Ok(worker.run(stop).await?)

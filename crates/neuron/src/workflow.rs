@@ -1,7 +1,7 @@
-//! Workflows of one's own: functions over the door in which agents take turns.
+//! Workflows of a program: functions over the door in which agents take turns.
 //!
 //! A workflow is written once, and runs in memory, in a journal, on Temporal and on Restate. With agents it is an
-//! [`Agent`] like any other: it goes to every engine, and its runs are started by its name.
+//! [`Agent`] like any other: it works on every engine, and its runs are started by its name.
 //!
 //! ```
 //! use neuron::{prelude::*, workflow::{Door, DurableContext, Served as _, WorkflowError}};
@@ -29,19 +29,20 @@
 //! # What is replayed
 //!
 //! After a crash the function is called again from its start, and the door answers from the journal what it answered
-//! before. So a workflow takes nothing but its input and what comes through the door: no clock, no randomness, no
-//! reading of files, no `HashMap`'s order.
+//! before. So a workflow uses nothing but its input and the answers of the door: no clock, no randomness, no files, no
+//! `HashMap`'s order.
 //!
 //! # Several agents at once
 //!
-//! Agents of one run take turns. Those that are to work at the same time have [runs of their own](Door::start_agent), which the
-//! workflow waits for. [`team`] has what most teams are: a pipeline, a writer and a critic, several agents and a judge.
+//! Agents of one run take turns. Agents that are to work at the same time have [runs of their own](Door::start_agent),
+//! and the workflow waits for them. [`team`] has the forms of most teams: a pipeline, a writer and a critic, several
+//! agents and a judge.
 //!
 //! # Limits
 //!
-//! Agents of one run take turns: whoever asks one while another is answering gets
-//! [`WorkflowError::NotItsTurn`]. A workflow of one's own does not continue as new, so its history ends where the
-//! engine's limit is: an agent that is asked behind that fails with [`WorkflowError::HistoryFull`].
+//! Agents of one run take turns: asking one while another is answering returns [`WorkflowError::NotItsTurn`]. A
+//! workflow of a program does not continue as new, so its history ends at the engine's limit: an agent that is asked
+//! after that fails with [`WorkflowError::HistoryFull`].
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -64,18 +65,17 @@ pub trait Served: Workflow {
     /// Returns how each engine runs it.
     fn serving() -> Serving;
 
-    /// Returns the workflow with the agents that take turns in it, as an agent that goes to every engine.
+    /// Returns the workflow with the agents that take turns in it, as an agent that works on every engine.
     ///
-    /// Where one of the agents has [approvers](crate::AgentBuilder::approvers), decisions about all of a run have to be
-    /// signed. Those of the agent whose ticket it is are asked; about the tickets of an agent without any, those of the
-    /// others.
+    /// If one of the agents has [approvers](crate::AgentBuilder::approvers), decisions about the whole run have to be
+    /// signed: by the approvers of the ticket's agent, or, if that agent has no approvers, by those of the others.
     ///
     /// A run records the definitions of its agents when it starts. Their order is that of their
-    /// [scopes](neuron_types::StepId::scope), so it should not change while runs are under way.
+    /// [scopes](neuron_types::StepId::scope), so it should not change while runs are in flight.
     ///
     /// # Errors
     ///
-    /// [`AgentError::SameName`] if two agents have one name.
+    /// [`AgentError::SameName`] if two agents have the same name.
     fn with(agents: &[&dyn AnyAgent]) -> Result<Agent<Self::Input, Self::Output>, AgentError> {
         let mut names = BTreeSet::new();
         let mut team = Vec::new();

@@ -1,4 +1,4 @@
-//! What the attribute makes of a function.
+//! The expansion of the attribute.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -58,7 +58,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     })
 }
 
-/// What the attribute says.
+/// The arguments of the attribute.
 #[derive(Default)]
 struct Given {
     name: Option<LitStr>,
@@ -96,7 +96,7 @@ fn check_word(word: &LitStr, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// The name of the function's type parameter.
+/// Returns the name of the function's type parameter.
 fn door_parameter(function: &ItemFn) -> Result<&Ident> {
     let signature = &function.sig;
     if signature.asyncness.is_none() {
@@ -127,7 +127,7 @@ fn input_of(function: &ItemFn) -> Result<Option<&Type>> {
     }
 }
 
-/// The `T` of `Result<T, …>`.
+/// Returns the `T` of `Result<T, …>`.
 fn output_of(function: &ItemFn) -> Result<&Type> {
     let wrong = |span| syn::Error::new(span, "a workflow returns `Result<Output, WorkflowError>`");
     let ReturnType::Type(_, returned) = &function.sig.output else {

@@ -1,4 +1,4 @@
-//! Why an agent cannot be built.
+//! The errors of building an agent.
 
 use std::error::Error;
 
@@ -16,12 +16,12 @@ pub enum AgentError {
         /// The agent.
         agent: String,
     },
-    /// A model's name does not say whose it is.
+    /// A model's name does not name its provider.
     #[error("agent {agent}: {name:?} is no model: write it as \"provider/model\"")]
     ModelName {
         /// The agent.
         agent: String,
-        /// What was given.
+        /// The name that was given.
         name: String,
     },
     /// No provider of this name is built in.
@@ -34,7 +34,7 @@ pub enum AgentError {
         agent: String,
         /// The provider.
         provider: String,
-        /// Those that there are.
+        /// The providers that are built in.
         known: Vec<&'static str>,
     },
     /// The provider's client cannot be made, for example because the environment has no key.
@@ -59,7 +59,7 @@ pub enum AgentError {
         #[source]
         source: ToolError,
     },
-    /// A tool has the name of one that the agent has anyway.
+    /// A tool has the name of one that the agent has in any case.
     #[error(
         "agent {agent}: the name {tool} is that of the tool with which a model finds others: give yours another name, or \
          turn that off with `.tool_search(None)`"
@@ -75,7 +75,7 @@ pub enum AgentError {
     UnknownTool {
         /// The agent.
         agent: String,
-        /// What the rule names.
+        /// The tool that the rule names.
         tool: String,
         /// The agent's tools.
         known: Vec<String>,
@@ -88,7 +88,8 @@ pub enum AgentError {
         /// The name.
         twice: String,
     },
-    /// Two agents that can be reached from one, at any level, have one name; or one has the name of the agent itself.
+    /// Two agents that can be reached from this one, at any level, have the same name; or one of them has the name of
+    /// the agent itself.
     #[error(
         "agent {agent} starts agents or hands its runs over to agents, and two of all these are named {twice}, itself among \
          them: give each a name of its own"
@@ -99,13 +100,13 @@ pub enum AgentError {
         /// The name.
         twice: String,
     },
-    /// Two agents of a worker, of those that they start or hand their runs over to among them, have one name.
+    /// Two agents of a worker have the same name. Agents that they start or hand their runs over to count, too.
     #[error("two agents of the worker are named {twice}: give each a name of its own")]
     ServedTwice {
         /// The name.
         twice: String,
     },
-    /// An agent of a workflow is charged to a pool: agents that take turns share none.
+    /// An agent of a workflow is charged to a pool: agents that take turns have no pools.
     #[error(
         "the workflow {workflow} has the agent {agent}, which uses a pool: agents that take turns in a workflow share none, \
          so take the pool out of it"
@@ -155,7 +156,7 @@ pub enum AgentError {
     },
 }
 
-/// Says which feature of this crate has a provider that this build lacks.
+/// Names the feature of this crate for a provider that this build lacks.
 fn missing_feature(provider: &str) -> String {
     if FEATURES.contains(&provider) {
         format!("; it comes with the feature `{provider}` of the crate neuron")

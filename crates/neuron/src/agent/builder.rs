@@ -24,8 +24,8 @@ use super::{Agent, AgentError, AgentTool, HandoffEntry, Model, Others, Parts, Su
 
 /// Builds an [`Agent`].
 ///
-/// `I` is what its runs are given and `O` what they come to: texts, unless [`input`](Self::input) and
-/// [`output`](Self::output) say otherwise.
+/// `I` is the input of its runs and `O` their output: both are texts, unless [`input`](Self::input) and
+/// [`output`](Self::output) set other types.
 #[must_use]
 pub struct AgentBuilder<I: ?Sized = str, O = String> {
     spec: AgentSpec,
@@ -48,9 +48,9 @@ impl Agent {
         AgentBuilder::new(name)
     }
 
-    /// Starts from an agent of an agent file, whose MCP servers are started. Tools, hooks and layers of one's own are
-    /// added to what the file says. Whatever serves the agent serves those that it starts or hands over to, as the file has
-    /// them.
+    /// Starts from an agent of an agent file, whose MCP servers are started. Tools, hooks and layers of the program are
+    /// added to those of the file. A worker that serves the agent also serves the agents that it starts or hands over
+    /// to, as the file has them.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Agent {
         };
         let (spec, executor) = of(name).map_err(failed)?;
         let mut builder = AgentBuilder::from_parts(spec, &executor, open.clone());
-        // What the name leads to, if that can be told.
+        // The real path of the file, if it can be resolved.
         let path = path.canonicalize().unwrap_or(path);
         builder.file = Some(path.clone());
         for name in &below {
@@ -97,7 +97,7 @@ impl Agent {
     }
 }
 
-/// The other agents of a file that runs of this one may start or be handed over to, at any level.
+/// Returns the other agents of a file that runs of this one may start or be handed over to, at any level.
 #[cfg(feature = "agent-file")]
 fn reached_from(
     file: &neuron_config::AgentFile,
@@ -144,7 +144,7 @@ impl AgentBuilder {
         }
     }
 
-    /// Goes on from an agent that has a definition and an executor.
+    /// Continues with an agent that has a definition and an executor.
     #[cfg(feature = "agent-file")]
     fn from_parts(spec: AgentSpec, executor: &Executor, alive: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
@@ -165,41 +165,42 @@ impl AgentBuilder {
 }
 
 impl<I: ?Sized, O> AgentBuilder<I, O> {
-    /// Sets the model: `"anthropic/claude-sonnet-5-5"`, or [one of a provider of one's own](Model::of). It stands for those
-    /// that an agent file lists; [`fallback`](Self::fallback) adds others.
+    /// Sets the model: `"anthropic/claude-sonnet-5-5"`, or [a model of the program's own provider](Model::of). It
+    /// replaces the models that an agent file lists; [`fallback`](Self::fallback) adds others.
     pub fn model(mut self, model: impl Into<Model>) -> Self {
         self.model = Some(model.into());
         self.spec.head_mut().fallback_models.clear();
         self
     }
 
-    /// Adds a model that is asked, in the same attempt, where those before it cannot answer: where their provider is
-    /// overloaded or not to be reached, their key or quota is used up, or the model is gone. Default is none.
+    /// Adds a model that is asked, in the same attempt, if the models before it cannot answer: their provider is
+    /// overloaded or unreachable, their key or quota is used up, or the model does not exist any more. Default is no
+    /// fallback.
     ///
-    /// A provider that is not the first's is not sent what only the first reads: see
+    /// A provider that is not the first model's is not sent what only the first one reads: see
     /// [`RequestHead::fallback_models`](neuron_types::RequestHead::fallback_models).
     pub fn fallback(mut self, model: impl Into<Model>) -> Self {
         self.fallbacks.push(model.into());
         self
     }
 
-    /// Sets the instructions. Default is none.
+    /// Sets the instructions. Default is no instructions.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.spec.head_mut().system = Some(SystemPrompt::Text(text.into()));
         self
     }
 
-    /// Sets what the agent is for: what the models of those read that [start it](Self::subagents) or
-    /// [hand their runs over to it](Self::handoffs). Default is none.
+    /// Sets what the agent is for: the models of agents that [start it](Self::subagents) or [hand their runs over to
+    /// it](Self::handoffs) read this. Default is no description.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
     }
 
-    /// Adds agents that its model starts, by a tool `agent_NAME` for each. A call starts a run of its own, on the engine of the
-    /// run that makes it, and whatever serves this agent serves those, too.
+    /// Adds agents that this agent's model starts, by a tool `agent_NAME` for each. A call starts a separate run, on
+    /// the engine of the run that makes the call. A worker that serves this agent serves those agents, too.
     ///
-    /// A child has the tools that both it and this agent have, and is held to the rules of both.
+    /// A child has the tools that both its agent and this agent have, and has to follow the rules of both.
     ///
     /// ```
     /// # fn example() -> Result<(), neuron::AgentError> {
@@ -229,17 +230,17 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Adds agents that its model hands a run over to, by a tool `transfer_to_NAME` for each: the same run goes on as that
-    /// agent, and whatever serves this agent serves those, too.
+    /// Adds agents that this agent's model hands a run over to, by a tool `transfer_to_NAME` for each: the same run
+    /// continues as that agent. A worker that serves this agent serves those agents, too.
     pub fn handoffs<H: Into<HandoffEntry>>(mut self, agents: impl IntoIterator<Item = H>) -> Self {
         let agents = agents.into_iter().map(Into::into);
         self.others.handoffs.extend(agents);
         self
     }
 
-    /// Has the model calls of its runs charged to this pool, which the runs of a tree share whose agents name it: all together
-    /// may use so much of it, in each tree. What they use counts for the limits of their runs, too. Where agents that start each
-    /// other say different amounts, the smaller counts. Default is no pool.
+    /// Charges the model calls of the agent's runs to this pool. The runs of a tree whose agents name the pool share
+    /// it: in each tree, all of them together may use this amount. Their usage counts for the limits of the runs, too.
+    /// If agents that start each other set different amounts, the smaller one applies. Default is no pool.
     pub fn pool(mut self, name: impl Into<String>, allowance: Allowance) -> Self {
         let name = name.into();
         self.spec.pools.insert(name.clone(), allowance);
@@ -247,8 +248,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Adds a tool, which may say how its calls are [made](crate::ToolStep::step). It replaces the tool of the same name,
-    /// if there is one.
+    /// Adds a tool, which may set how its calls are [made](crate::ToolStep::step). It replaces the tool of the same
+    /// name, if there is one.
     pub fn tool(mut self, tool: impl AgentTool) -> Self {
         let (name, tool, settings) = tool.into_parts();
         self.tools.register_dyn(tool);
@@ -267,10 +268,10 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Adds skills: folders with instructions that its model reads where it needs them, by the tool `read_skill`, whose
-    /// description says what each is for. One of the same name is replaced. Default is none.
+    /// Adds skills: folders with instructions that the model reads when it needs them, by the tool `read_skill`. The
+    /// tool's description lists the purpose of each skill. A skill of the same name is replaced. Default is no skills.
     ///
-    /// The definition has the digest of each folder: a worker whose folder is another reads nothing of it to a run.
+    /// The definition contains the digest of each folder: a worker whose folder differs reads nothing of it to a run.
     ///
     /// ```no_run
     /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -302,17 +303,18 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Says what is left out of the tools because it cannot be used, each in a sentence, such as those of
-    /// `McpServers::told_left_out`: a run tells it once. Servers of an agent file are told of already.
+    /// Sets what is left out of the tools because it cannot be used, each item in a sentence, such as those of
+    /// `McpServers::told_left_out`: a run reports them once. Those of the servers of an agent file are reported without
+    /// this.
     pub fn left_out(mut self, what: impl IntoIterator<Item = String>) -> Self {
         self.executor = self.executor.left_out(what);
         self
     }
 
-    /// Sets what the commands of the built-in `bash` may reach. Default is what the tool was made with:
-    /// [`Sandbox::Workspace`], or what the agent file says.
+    /// Sets what the commands of the built-in `bash` may reach. Default is the setting with which the tool was made:
+    /// [`Sandbox::Workspace`], or the agent file's.
     ///
-    /// It is a setting of this process: runs of the agent elsewhere have that of the process there.
+    /// It is a setting of this process: runs of the agent in another process have the setting of that process.
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
@@ -324,16 +326,16 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Adds a hook behind those that are there: it watches model calls and tool calls, and may refuse them. It is asked about
-    /// a tool call before a person is, who sees what it made of the arguments.
+    /// Adds a hook after the existing ones: it watches model calls and tool calls, and may reject them. The hook sees a
+    /// tool call before a person is asked about it, and the person sees the arguments as the hook left them.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.executor = self.executor.hook(hook);
         self.spec.hooks_calls = true;
         self
     }
 
-    /// Adds a guard behind those that are there: it looks at what goes into runs, through them and out of them. One of the
-    /// same name is replaced.
+    /// Adds a guard after the existing ones: it checks what goes into runs, through them and out of them. A guard of
+    /// the same name is replaced.
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         let spec = GuardSpec::of(&guard);
         let guards = &mut self.spec.guards;
@@ -345,23 +347,24 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets from how many times on the model is told that a call has had the same result before, and what happens when it has
-    /// had it twice as often. Default is 3, and that the model is told again; 0 has nothing watched.
+    /// Sets after how many calls with the same result the model is notified of the repetition, and what happens after
+    /// twice as many. Default is 3, and another notification; 0 turns the check off.
     pub fn max_repeats(mut self, times: u32, then: OnLoop) -> Self {
         self.spec.max_repeats = Some(times);
         self.spec.on_loop = then;
         self
     }
 
-    /// Sets from where on the model is not sent all tools, and finds them with the tool `find_tools`. Default is above 40 tools,
-    /// or a tenth of the size from which the conversation is compacted; with `None` it is sent all.
-    /// With [`provider`](ToolSearch::provider) a provider that can searches them itself.
+    /// Sets the number or size of tools from which on the model is not sent all of them, and finds them with the tool
+    /// `find_tools`. Default is above 40 tools, or a tenth of the size from which the conversation is compacted; with
+    /// `None` the model is sent all tools. With [`provider`](ToolSearch::provider), a provider that can search tools does it
+    /// itself.
     pub fn tool_search(mut self, search: impl Into<Option<ToolSearch>>) -> Self {
         self.spec.tool_search = search.into();
         self
     }
 
-    /// Adds a [guard](Self::guard) of this name that looks at prompts and messages.
+    /// Adds a [guard](Self::guard) of this name that checks prompts and messages.
     pub fn input_guardrail(
         self,
         name: impl Into<String>,
@@ -370,7 +373,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self.guard(InputGuard::new(name, guardrail))
     }
 
-    /// Adds a [guard](Self::guard) of this name that looks at the answers of the model.
+    /// Adds a [guard](Self::guard) of this name that checks the answers of the model.
     pub fn output_guardrail(
         self,
         name: impl Into<String>,
@@ -379,33 +382,33 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self.guard(OutputGuard::new(name, guardrail))
     }
 
-    /// Has a person asked before such calls: `"bash"`, `"bash(command=git push*)"`, `"*"`.
+    /// Requires a person's approval of such calls: `"bash"`, `"bash(command=git push*)"`, `"*"`.
     ///
-    /// An [`AskRule`] says whom to ask, too, and how many of them.
+    /// An [`AskRule`] also sets who is asked, and how many of them.
     pub fn ask(mut self, calls: impl Into<AskRule>) -> Self {
         self.spec.approvals.approve.push(calls.into());
         self
     }
 
-    /// Has such calls made without asking, whatever [`ask`](Self::ask) says.
+    /// Allows such calls without asking, whatever [`ask`](Self::ask) sets.
     pub fn allow(mut self, calls: impl Into<String>) -> Self {
         self.spec.approvals.allow.push(calls.into());
         self
     }
 
-    /// Refuses such calls, whatever else is said of them.
+    /// Rejects such calls, whatever the other rules set.
     pub fn deny(mut self, calls: impl Into<String>) -> Self {
         self.spec.approvals.deny.push(calls.into());
         self
     }
 
-    /// Lets whoever starts a run set this of the agent too, beside what narrows it. Default is nothing.
+    /// Allows callers that start a run to change this of the agent, besides what narrows it. Default is nothing.
     pub fn callers_may_set(mut self, settings: impl IntoIterator<Item = CallerSetting>) -> Self {
         self.spec.callers_may_set.extend(settings);
         self
     }
 
-    /// Sets how long a question to a person stays open, and what becomes of the call then. Default is for ever.
+    /// Sets how long a question to a person stays open, and what happens to the call then. Default is forever.
     pub fn ask_for(mut self, time: Duration, then: OnExpiry) -> Self {
         self.spec.approval_timeout = Some(time);
         self.spec.on_expiry = then;
@@ -425,12 +428,12 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Has only decisions count that one of these people signed. Default is nobody: every decision is taken for that of
-    /// whoever it names, and is marked as unverified. An agent of an agent file has those of its file, and others in their
-    /// place after this.
+    /// Requires that decisions are signed by one of these people. Default is no approvers: every decision is accepted
+    /// under the name that it carries, and is marked as unverified. An agent of an agent file has the approvers of its
+    /// file; this replaces them.
     ///
-    /// They are the worker's, and no part of the definition: a run that waits for a person goes by those that the worker
-    /// has when a decision comes.
+    /// Approvers belong to the worker and are no part of the definition: the worker's current approvers verify the
+    /// decisions about a run that waits.
     pub fn approvers(mut self, approvers: Approvers) -> Self {
         self.executor = self.executor.verifier(approvers);
         self
@@ -442,63 +445,63 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Has the writes of one turn run at the same time, as its reads do. Default is that they run one after another, in the
-    /// order in which the model asked, and that a read waits for the writes before it.
-    /// [`Step::parallel_writes`](crate::Step::parallel_writes) says it of one tool.
+    /// Executes the writes of one turn at the same time, as its reads. Default is that they are executed one after
+    /// another, in the order in which the model asked, and that a read waits for the writes before it.
+    /// [`Step::parallel_writes`](crate::Step::parallel_writes) sets this for one tool.
     pub fn parallel_writes(mut self) -> Self {
         self.spec.parallel_writes = true;
         self
     }
 
-    /// Sets how many calls one answer of the model may ask for. Those beyond it are not made, and their results say so.
-    /// Default is 32.
+    /// Sets how many calls one answer of the model may ask for. Calls beyond that number are not made, and their
+    /// results state that. Default is 32.
     pub fn calls_per_turn(mut self, most: u32) -> Self {
         self.spec.calls_per_turn = Some(most);
         self
     }
 
-    /// Has a run complete with the text of the first tool's result as its answer, which the model does not read: after the
+    /// Completes a run with the text of the first tool's result as its answer, which the model does not read: after the
     /// first turn in which a call was made and has not failed. Default is that the model answers.
     pub fn stop_on_first_tool(mut self) -> Self {
         self.spec.stop_on_first_tool = true;
         self
     }
 
-    /// Sets how the conversation is kept small. Default is not at all.
+    /// Sets how the conversation is kept small. Default is not to shorten it.
     pub fn context(mut self, policy: ContextPolicy) -> Self {
         self.spec.context = policy;
         self
     }
 
-    /// Sets how failed steps are retried. The number of attempts is that of tool calls. Default is
+    /// Sets how failed steps are retried. The number of attempts applies to tool calls. Default is
     /// [`RetryPolicy::default`].
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.spec.retry = policy;
         self
     }
 
-    /// Sets how failed model calls are retried. Default is as [`retry`](Self::retry) says, with no limit to the number of
-    /// attempts.
+    /// Sets how failed model calls are retried. Default is the policy of [`retry`](Self::retry), with no limit to the
+    /// number of attempts.
     pub fn model_retry(mut self, policy: RetryPolicy) -> Self {
         self.spec.model_retry = Some(policy);
         self
     }
 
-    /// Sets for how long a failing step is tried again. Default is one day.
+    /// Sets for how long a failing step is retried. Default is one day.
     pub fn give_up_after(mut self, longest: Duration) -> Self {
         self.spec.give_up_after = Some(longest);
         self
     }
 
-    /// Sets whether its model calls come before those of others or after them, where they wait for their turn. Default is
-    /// before: [`Priority::Interactive`].
+    /// Sets whether the agent's model calls come before or after those of other agents, if calls wait for their turn.
+    /// Default is before: [`Priority::Interactive`].
     pub fn priority(mut self, priority: Priority) -> Self {
         self.spec.priority = priority;
         self
     }
 
-    /// Keeps the requests to the model's provider within a rate. Agents that ask with the same key are given clones of one
-    /// limiter, which count together. Default is what the agent file says, else no limit.
+    /// Limits the rate of requests to the model's provider. Agents that ask with the same key are given clones of one
+    /// limiter, which count together. Default is the limit of the agent file, otherwise no limit.
     ///
     /// ```
     /// use neuron::executor::RateLimiter;
@@ -515,7 +518,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets the prices of models. Default is none: no call has a known cost.
+    /// Sets the prices of models. Default is no prices: no call has a known cost.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.executor = self.executor.prices(prices);
         self
@@ -527,26 +530,28 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Changes what this builder has no setter for.
+    /// Changes a part of the definition that this builder has no setter for.
     pub fn spec(mut self, change: impl FnOnce(&mut AgentSpec)) -> Self {
         change(&mut self.spec);
         self
     }
 
-    /// Has runs be given values of this type, which the model reads as JSON. A run that is started by hand, with a prompt
-    /// that states no such value, fails with `invalid_request` before the model is called.
+    /// Sets the type of the input of runs. The model reads the input as JSON. If a run is started by hand, with a
+    /// prompt that is not such a value, it fails with `invalid_request` before the model is called.
     ///
-    /// The prompt is held to the type's JSON Schema as the type is written: what every value has must be there.
+    /// The prompt is checked against the JSON Schema of the type's serialised form: what every value contains is
+    /// required.
     pub fn input<T: Serialize + JsonSchema + ?Sized>(mut self) -> AgentBuilder<T, O> {
-        // A schema of what can be read would not fit each value that is written.
+        // A schema for deserialisation would not fit each value that is serialised.
         let settings = SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<T>();
         self.spec.input = Some(Value::from(schema));
         self.typed()
     }
 
-    /// Has runs come to values of this type. The model is held to its JSON Schema; an answer that does not fit is put
-    /// to it once more with what is wrong, and a second one that does not fit fails the run.
+    /// Sets the type of the output of runs. The model's answer is checked against the type's JSON Schema; an answer
+    /// that does not fit is returned to the model once with the error, and a second one that does not fit fails the
+    /// run.
     pub fn output<T: DeserializeOwned + JsonSchema>(mut self) -> AgentBuilder<I, T> {
         let schema = schemars::schema_for!(T);
         self.spec.head_mut().response_format = Some(ResponseFormat::JsonSchema {
@@ -578,8 +583,9 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     ///
     /// # Errors
     ///
-    /// [`AgentError`]: no model, a provider without a key, a tool whose commands nothing here can confine, or with the name of
-    /// one that is not the agent's own, a rule about calls that cannot be read or that names no tool of the agent; two other agents of one name, or a workflow among them.
+    /// [`AgentError`]: no model, a provider without a key, a tool whose commands cannot be confined here, a tool with a
+    /// reserved name, a rule about calls that cannot be parsed or that names no tool of the agent; two other agents of
+    /// the same name, or a workflow among them.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
         settle_tools(&name, &mut self.tools, self.sandbox.as_ref())?;
@@ -650,7 +656,7 @@ fn settle_tools(
     Ok(())
 }
 
-/// Checks that every rule can be read, and that a question is about a tool that is there.
+/// Checks that every rule can be parsed, and that a question is about an existing tool.
 fn check_rules(spec: &AgentSpec) -> Result<(), AgentError> {
     let rules = &spec.approvals;
     let asked = rules.approve.iter().map(|rule| &rule.call);

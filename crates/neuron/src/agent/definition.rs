@@ -13,9 +13,9 @@ use crate::{
     run::{Finished, Run, RunFailure, RunItem, Unanswered},
 };
 
-/// An agent: what it is, and what acts for it. It goes to every engine as it is; cheap to clone.
+/// An agent: its definition, and what executes it. The same value works on every engine; cheap to clone.
 ///
-/// `I` is what a run is given and `O` what it comes to. See [`builder`](Agent::builder) for how it is made.
+/// `I` is the input of a run and `O` its output. [`builder`](Agent::builder) makes an agent.
 pub struct Agent<I: ?Sized = str, O = String> {
     parts: Arc<Parts>,
     types: PhantomData<fn(&I) -> O>,
@@ -29,25 +29,25 @@ impl<I: ?Sized, O> Agent<I, O> {
         }
     }
 
-    /// Returns its name, by which runs name it on every engine.
+    /// Returns the agent's name, by which runs name it on every engine.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.parts.spec.name
     }
 
-    /// Returns what it is, as runs record it.
+    /// Returns the agent's definition, as runs record it.
     #[must_use]
     pub fn spec(&self) -> &AgentSpec {
         &self.parts.spec
     }
 
-    /// Returns what acts for it in this process.
+    /// Returns the executor of the agent's steps in this process.
     #[must_use]
     pub fn executor(&self) -> &Executor {
         &self.parts.executor
     }
 
-    /// Returns what an engine needs of it.
+    /// Returns the parts of the agent that an engine needs.
     #[must_use]
     pub fn parts(&self) -> &Arc<Parts> {
         &self.parts
@@ -55,18 +55,18 @@ impl<I: ?Sized, O> Agent<I, O> {
 }
 
 impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> Agent<I, O> {
-    /// Runs it in this process, and keeps nothing.
+    /// Runs the agent in this process, and keeps nothing.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::NobodyToAsk`] as soon as the run waits for an answer that nobody can give, without end: start such
-    /// a run with [`run_stream`](Self::run_stream), and answer. If the agent says that it asks, nothing is started. Else
-    /// as [`Run::result`].
+    /// [`RunFailure::NobodyToAsk`] as soon as the run waits without end for an answer that cannot be given here: start
+    /// such a run with [`run_stream`](Self::run_stream), and answer. If the agent has a rule that asks a person,
+    /// nothing is started. Otherwise the errors of [`Run::result`].
     pub async fn run(&self, input: &I) -> Result<O, RunFailure> {
         self.run_to_its_end(input).await?.into_value()
     }
 
-    /// As [`run`](Self::run), with all that is known of a run that has ended.
+    /// Runs the agent as [`run`](Self::run) does, and returns everything that is known of the ended run.
     pub(crate) async fn run_to_its_end(&self, input: &I) -> Result<Finished<O>, RunFailure> {
         if self.parts.may_wait_for_a_person() {
             return Err(RunFailure::NobodyToAsk {
@@ -84,7 +84,8 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> Agent<I, O> {
         run.finished()
     }
 
-    /// As [`run`](Self::run), and hands out what happens while it happens. The caller answers what the run asks.
+    /// Starts a run as [`run`](Self::run) does, and returns what happens while it happens. The caller answers the run's
+    /// questions.
     ///
     /// # Errors
     ///
@@ -127,7 +128,7 @@ impl<I: ?Sized, O> fmt::Debug for Agent<I, O> {
     }
 }
 
-/// An agent on an engine. Made by [`Agent::on`].
+/// An agent on an engine, made by [`Agent::on`].
 pub struct AgentOn<'a, I: ?Sized, O, E: ?Sized> {
     agent: &'a Agent<I, O>,
     engine: &'a E,
@@ -136,26 +137,26 @@ pub struct AgentOn<'a, I: ?Sized, O, E: ?Sized> {
 impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static, E: Engine + ?Sized>
     AgentOn<'_, I, O, E>
 {
-    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input, and for the same tenant
-    /// and owner, with the same labels, overrides and preamble: see
-    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). That holds on every engine, and for a run that
-    /// is over.
+    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input, for the same
+    /// tenant and owner, and with the same labels, overrides and preamble: see
+    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). That applies on every engine, and to a
+    /// run that is over.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`] if the id belongs to a run that
-    /// was started with anything else, or what keeps the engine from starting it.
+    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`] if the id belongs to a run that was
+    /// started with anything else, or the error that keeps the engine from starting the run.
     pub async fn start(&self, run_id: &str, input: &I) -> Result<Run<O>, RunFailure> {
         let request = RunRequest::new(self.agent.name(), prompt(input)?);
         self.start_request(run_id, request).await
     }
 
-    /// As [`start`](Self::start), with all that a run can be started with: a tenant, an owner, labels, and what the run
-    /// changes of the agent.
+    /// Starts a run as [`start`](Self::start) does, with everything that a run can be started with: a tenant, an owner,
+    /// labels, and changes to the agent.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start); [`RunFailure::Rejected`] if the agent does not take what is changed of it.
+    /// The errors of [`start`](Self::start); [`RunFailure::Rejected`] if the agent does not accept the changes.
     pub async fn start_request(
         &self,
         run_id: &str,
@@ -173,11 +174,11 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static, E: Engine + ?Sized>
 }
 
 impl<I: Serialize + ?Sized, O> AgentOn<'_, I, O, Local> {
-    /// Starts a run, or resumes it, to be taken by the caller from one thing to the next: see [`Steps`].
+    /// Starts or resumes a run that the caller executes from one result to the next: see [`Steps`].
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start); [`RunFailure::Client`] if the run executes already, or is over.
+    /// The errors of [`start`](Self::start); [`RunFailure::Client`] if the run is being executed already, or is over.
     pub async fn steps(&self, run_id: &str, input: &I) -> Result<Steps<O>, RunFailure> {
         let run_id = RunId::new(run_id).map_err(|source| RunFailure::RunId { source })?;
         let request = RunRequest::new(self.agent.name(), prompt(input)?);

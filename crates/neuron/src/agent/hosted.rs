@@ -1,4 +1,4 @@
-//! A workflow of one's own, as Temporal knows it.
+//! A workflow of the program, as Temporal knows it.
 
 use std::marker::PhantomData;
 
@@ -6,14 +6,14 @@ use neuron_temporal::{AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext}
 use neuron_types::{DurableError, RunOutput, RunStart};
 use neuron_workflows::Workflow;
 
-/// Adds a workflow to what a worker serves.
+/// Adds a workflow to those that a worker serves.
 pub(crate) type Register = fn(AgentWorkerBuilder) -> AgentWorkerBuilder;
 
 pub(crate) fn register<W: Workflow>(builder: AgentWorkerBuilder) -> AgentWorkerBuilder {
     builder.workflow::<Hosted<W>>()
 }
 
-/// A workflow of one's own, as Temporal knows it.
+/// A workflow of the program, as Temporal knows it.
 struct Hosted<W>(PhantomData<W>);
 
 impl<W: Workflow> AgentWorkflow for Hosted<W> {

@@ -1,4 +1,4 @@
-//! An agent: what it is, and what acts for it.
+//! An agent: its definition, and what executes it.
 
 mod agent_error;
 mod builder;

@@ -1,4 +1,4 @@
-//! Which model an agent asks.
+//! The model that an agent asks.
 
 use std::{fmt, sync::Arc};
 
@@ -10,9 +10,9 @@ use crate::providers::BUILT;
 /// The name under which an executor knows a provider that was given as a value.
 const OWN: &str = "own";
 
-/// A model, and the provider that has it: by name, `"anthropic/claude-sonnet-5-5"`, or a provider of one's own.
+/// A model, and the provider that has it: a name, `"anthropic/claude-sonnet-5-5"`, or a provider of the program.
 ///
-/// A provider that is named is made from the environment when the agent is built, as its `from_env` does.
+/// A named provider is made from the environment when the agent is built, as its `from_env` does.
 #[derive(Clone)]
 pub struct Model {
     source: Source,
@@ -35,7 +35,7 @@ pub(crate) struct ResolvedModel {
 }
 
 impl ResolvedModel {
-    /// The same as the model of this number in a list: a provider that was given as a value has a name of its own.
+    /// Returns the same model with this number in a list: a provider that was given as a value gets its own name.
     pub(crate) fn numbered(mut self, number: usize) -> Self {
         if self.provider_name == OWN {
             self.provider_name = format!("{OWN}-{number}");

@@ -1,4 +1,4 @@
-//! The agents that an agent starts, and those that it hands its runs over to, as they are given to its builder.
+//! The entries of a builder for the agents that an agent starts, and for those that it hands its runs over to.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ impl SubAgentEntry {
         }
     }
 
-    /// Sets whether the call returns at once, and the answer arrives as a message. Default is false.
+    /// Sets whether the call returns at once, and the answer arrives later as a message. Default is `false`.
     pub fn background(mut self, background: bool) -> Self {
         self.background = background;
         self
     }
 
-    /// Sets lower limits for the runs that are started so. Default is those of the agent.
+    /// Sets lower limits for the runs that are started by this entry. Default is the agent's limits.
     pub fn limits(mut self, limits: LimitOverrides) -> Self {
         self.limits = limits;
         self
@@ -44,7 +44,7 @@ impl<I: ?Sized, O> From<&Agent<I, O>> for SubAgentEntry {
     }
 }
 
-/// An agent that runs of another one are handed over to: see [`AgentBuilder::handoffs`](crate::AgentBuilder::handoffs).
+/// An agent that takes over runs of another one: see [`AgentBuilder::handoffs`](crate::AgentBuilder::handoffs).
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct HandoffEntry {
@@ -61,7 +61,7 @@ impl HandoffEntry {
         }
     }
 
-    /// Sets what the agent sees of the conversation. Default is all of it.
+    /// Sets what the agent sees of the conversation. Default is the whole conversation.
     pub fn conversation(mut self, conversation: HandedConversation) -> Self {
         self.conversation = conversation;
         self
@@ -79,17 +79,18 @@ impl<I: ?Sized, O> From<&Agent<I, O>> for HandoffEntry {
 pub(crate) struct Others {
     pub(crate) subagents: Vec<SubAgentEntry>,
     pub(crate) handoffs: Vec<HandoffEntry>,
-    /// Those that the definition names already.
+    /// The agents that the definition names already.
     pub(crate) known: Vec<Arc<Parts>>,
 }
 
 impl Others {
-    /// Adds what the model of this agent learns of the others to its definition, which has the tools of its own already, and
-    /// returns the others.
+    /// Adds what this agent's model reads about the others to the agent's definition, which has the agent's own tools
+    /// already, and returns the others.
     ///
     /// # Errors
     ///
-    /// [`AgentError`]: one is listed twice or is a workflow, two have one name, or the agent has a tool of that name.
+    /// [`AgentError`]: an agent is listed twice or is a workflow, two have the same name, or the agent has a tool of
+    /// that name.
     pub(crate) fn settle(self, spec: &mut AgentSpec) -> Result<Vec<Arc<Parts>>, AgentError> {
         let all = self.subagents.iter().map(|entry| &entry.parts);
         let all: Vec<_> = all
@@ -141,7 +142,7 @@ impl Others {
     }
 }
 
-/// Gives an agent the pools of one that its trees may have.
+/// Gives an agent those pools of another agent that its trees may use.
 fn share_pools(agent: &mut AgentSpec, other: &AgentSpec) {
     for (pool, allowance) in &other.pools {
         let known = agent.pools.entry(pool.clone()).or_default();
@@ -149,7 +150,8 @@ fn share_pools(agent: &mut AgentSpec, other: &AgentSpec) {
     }
 }
 
-/// A name says on every engine which agent a run is of: those that can be reached from one have each its own.
+/// Checks that the agents which can be reached from one have different names: on every engine the name identifies the
+/// agent of a run.
 pub(crate) fn check_names(agent: &str, others: &[Arc<Parts>]) -> Result<(), AgentError> {
     let all = || others.iter().flat_map(|other| other.with_reached());
     if let Some(workflow) = all().find(|other| other.serving.is_some()) {

@@ -1,4 +1,4 @@
-//! What engines need of an agent.
+//! The parts of an agent that engines need.
 
 use std::{any::Any, collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
@@ -11,28 +11,28 @@ use serde::Serialize;
 use super::{AgentError, serving::Serving};
 use crate::run::RunFailure;
 
-/// An agent without its types: its definition, which goes into runs, and its executor, which stays here.
+/// An agent without its types: its definition, which is stored in runs, and its executor, which stays here.
 #[derive(Clone)]
 pub struct Parts {
-    /// What it is.
+    /// The agent's definition.
     pub spec: AgentSpec,
-    /// What acts for it.
+    /// The executor of the agent's steps.
     pub executor: Executor,
-    /// How each engine runs it, if it is a workflow of one's own.
+    /// How each engine runs the agent, if it is a workflow of the program.
     pub(crate) serving: Option<Serving>,
-    /// What it is for, as those read who start it or hand over to it.
+    /// The description for the agents that start it or hand runs over to it.
     pub(crate) description: Option<String>,
     /// The agents that it starts or hands its runs over to.
     pub(crate) others: Vec<Arc<Self>>,
-    /// The agent file that has it, if one has.
+    /// The agent file that contains the agent, if one does.
     pub(crate) file: Option<PathBuf>,
-    /// What has to live as long as the executor, MCP servers above all.
+    /// The values that have to live as long as the executor, especially MCP servers.
     pub(crate) alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Parts {
-    /// Returns what a worker of these agents has: their definitions, and what acts for them. Those that they start or hand
-    /// over to are among them, and those of a workflow, for the runs of theirs that it starts: by the names that
+    /// Returns the definitions and executors for a worker of these agents. The agents that they start or hand over to
+    /// are among them, and those of a workflow, for the runs that the workflow starts: by the names that
     /// [`child_agent`] makes.
     ///
     /// # Errors
@@ -48,13 +48,13 @@ impl Parts {
         let reached = agents.iter().flat_map(|agent| agent.reached());
         let reached = reached.map(|agent| of(agent));
         let below = agents.iter().flat_map(|agent| agent.below());
-        // Of two of one name that of the list counts.
+        // If two agents have the same name, the one in the list applies.
         let own = agents.iter().map(|agent| of(agent));
         Ok(named(reached.chain(below).chain(own)))
     }
 
-    /// The same for the runs below one of this agent, each executor with its definition; `None` if it starts none and hands
-    /// over to none.
+    /// Returns the same for the runs below one of this agent, each executor with its definition; `None` if the agent
+    /// neither starts runs nor hands them over.
     pub(crate) fn served_below(&self) -> Option<(Agents, Executors)> {
         let starts_others = !self.spec.subagents.is_empty() || !self.spec.handoffs.is_empty();
         if self.spec.team.is_none() && !starts_others {
@@ -66,7 +66,7 @@ impl Parts {
         };
         let reached = self.reached().into_iter();
         let reached = reached.map(|agent| (agent.spec.clone(), agent.executor.clone()));
-        // Runs below it may start it, too.
+        // Runs below the agent may start it, too.
         let own = self
             .spec
             .team
@@ -76,7 +76,7 @@ impl Parts {
         Some(named(all.map(with_definition)))
     }
 
-    /// Returns the agents that its runs may come to, at any level: those that it starts or hands over to, and theirs.
+    /// Returns the agents that its runs may reach, at any level: those that it starts or hands over to, and theirs.
     pub(crate) fn reached(&self) -> Vec<&Arc<Self>> {
         let mut found: Vec<&Arc<Self>> = Vec::new();
         let mut open: Vec<_> = self.others.iter().collect();
@@ -89,19 +89,19 @@ impl Parts {
         found
     }
 
-    /// Whether it is the same agent: the same value, or the same agent of the same file.
+    /// Returns whether it is the same agent: the same value, or the same agent of the same file.
     pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         let is_of_file = self.file.is_some() && self.file == other.file;
         Arc::ptr_eq(self, other) || is_of_file && self.spec == other.spec
     }
 
-    /// The same, and the agent before them.
+    /// Returns the same, with this agent before them.
     pub(crate) fn with_reached(self: &Arc<Self>) -> Vec<&Arc<Self>> {
         let reached = self.reached().into_iter();
         [self].into_iter().chain(reached).collect()
     }
 
-    /// Returns what makes the steps of its runs, also after they are handed over.
+    /// Returns the executor of the steps of its runs, also after they are handed over.
     pub(crate) fn acting(&self) -> Executor {
         match self.served_below() {
             Some((_, executors)) if self.serving.is_none() => {
@@ -111,13 +111,13 @@ impl Parts {
         }
     }
 
-    /// The agents of this workflow, as its runs start runs of them.
+    /// Returns the agents of this workflow in the form in which its runs start runs of them.
     fn below(&self) -> impl Iterator<Item = (AgentSpec, Executor)> + '_ {
         self.spec.team.iter().flatten().filter_map(|member| {
             let executor = self.executor.of_member(&member.name).ok()?;
             let spec = AgentSpec {
                 name: child_agent(&self.spec.name, &member.name),
-                // A workflow asks them whatever it likes.
+                // A workflow may send them any input.
                 input: None,
                 ..member.clone()
             };
@@ -125,7 +125,7 @@ impl Parts {
         })
     }
 
-    /// Returns how its runs go in a journal.
+    /// Returns the workflow of its runs in a journal.
     pub(crate) fn journal_workflow(&self) -> LocalWorkflow {
         match self.serving {
             Some(serving) => serving.journal,
@@ -133,7 +133,7 @@ impl Parts {
         }
     }
 
-    /// Whether a run of it, or below it, may wait for a person for ever.
+    /// Returns whether a run of the agent, or below it, may wait for a person without end.
     pub(crate) fn may_wait_for_a_person(&self) -> bool {
         let team = self.spec.team.iter().flatten();
         let reached = self.reached();
@@ -143,7 +143,7 @@ impl Parts {
     }
 }
 
-/// The name that two of these agents have which are not the same, if two have.
+/// Returns the name that two different agents of these have, if two have the same.
 pub(crate) fn named_twice<'a>(agents: impl Iterator<Item = &'a Arc<Parts>>) -> Option<&'a str> {
     let mut known: BTreeMap<&str, &Arc<Parts>> = BTreeMap::new();
     for agent in agents {
@@ -156,7 +156,7 @@ pub(crate) fn named_twice<'a>(agents: impl Iterator<Item = &'a Arc<Parts>>) -> O
     None
 }
 
-/// These agents by their names.
+/// Returns these agents by their names.
 fn named(agents: impl Iterator<Item = (AgentSpec, Executor)>) -> (Agents, Executors) {
     let (definitions, executors): (Vec<_>, Vec<_>) = agents
         .map(|(spec, executor)| {
@@ -181,9 +181,9 @@ fn may_wait_for_a_person(spec: &AgentSpec) -> bool {
     asks && spec.approval_timeout.is_none()
 }
 
-/// An agent whatever its types, for lists of several.
+/// An agent of any types, for lists of several.
 pub trait AnyAgent: Send + Sync {
-    /// Returns what an engine needs of it.
+    /// Returns the parts of the agent that an engine needs.
     fn parts(&self) -> &Arc<Parts>;
 }
 
@@ -197,7 +197,7 @@ impl fmt::Debug for Parts {
     }
 }
 
-/// Returns the prompt that states an input: a text as it is, anything else as JSON.
+/// Returns the prompt for an input: a text as it is, anything else as JSON.
 pub(crate) fn prompt<I: Serialize + ?Sized>(input: &I) -> Result<Message, RunFailure> {
     let text = to_text(input).map_err(|source| RunFailure::Input {
         source: source.into(),

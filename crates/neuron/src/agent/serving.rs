@@ -1,4 +1,4 @@
-//! A workflow of one's own, as each engine of this build runs it.
+//! A workflow of the program, in the form in which each engine of this build runs it.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::hosted::{Register, register};
 #[cfg(feature = "restate")]
 type OnRestate = neuron_restate::Workflow;
 
-/// A workflow on Restate: nothing, in a build without it.
+/// A workflow on Restate: empty in a build without it.
 #[cfg(not(feature = "restate"))]
 type OnRestate = ();
 
@@ -32,7 +32,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// The workflow `W` by these functions.
+    /// Returns the serving of the workflow `W`, made of these functions.
     #[doc(hidden)]
     #[must_use]
     pub const fn of<W: Workflow>(
@@ -60,7 +60,7 @@ impl fmt::Debug for Serving {
     }
 }
 
-/// The serving of a workflow, whose functions have to be of one door each.
+/// Makes the serving of a workflow. Its functions have to be of one door each.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __serving {

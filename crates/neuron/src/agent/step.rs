@@ -1,10 +1,10 @@
-//! How the calls of one tool are made.
+//! The settings of the calls of one tool.
 
 use std::{sync::Arc, time::Duration};
 
 use neuron_types::{Placement, RetryPolicy, Tool, ToolDyn, ToolSettings};
 
-/// How the calls of one tool are made, where that differs from the agent's other steps.
+/// The settings of the calls of one tool, as far as they differ from the agent's other steps.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,32 +20,32 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step as the agent's others are.
+    /// Returns a step with the agent's settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A step of which one attempt may take so long. Default is what the tool says of itself, within ten minutes.
+    /// Returns a step whose attempts may take this long. Default is the tool's own timeout, up to ten minutes.
     pub fn timeout(timeout: Duration) -> Self {
         let mut step = Self::new();
         step.settings.timeout = Some(timeout);
         step
     }
 
-    /// Sets how failed attempts are retried. A write gets one attempt, whatever this says.
+    /// Sets how failed attempts are retried. A write gets one attempt, whatever this sets.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.settings.retry = Some(policy);
         self
     }
 
-    /// Has the calls of a tool that writes run at the same time as others of their turn. Default is what the agent
-    /// [says](crate::AgentBuilder::parallel_writes).
+    /// Executes the calls of a tool that writes at the same time as others of their turn. Default is the agent's
+    /// [setting](crate::AgentBuilder::parallel_writes).
     pub fn parallel_writes(mut self) -> Self {
         self.settings.parallel_writes = Some(true);
         self
     }
 
-    /// Sets the queue whose workers make the call. For Temporal; other engines do nothing with it.
+    /// Sets the queue whose workers make the call. For Temporal; other engines ignore it.
     pub fn task_queue(mut self, name: impl Into<String>) -> Self {
         self.settings.activity.task_queue = Some(name.into());
         self
@@ -57,29 +57,29 @@ impl Step {
         self
     }
 
-    /// Sets which calls of its queue go first: from 1, before all others, to 5. For Temporal.
+    /// Sets the priority of its calls in their queue: from 1, before all others, to 5. For Temporal.
     pub fn priority(mut self, priority: u32) -> Self {
         self.settings.activity.priority = Some(priority);
         self
     }
 
-    /// Sets whether the worker that has the run makes the call, or any worker of the queue. For Temporal.
+    /// Sets whether the run's own worker makes the call, or any worker of the queue. For Temporal.
     pub fn placement(mut self, placement: Placement) -> Self {
         self.settings.activity.placement = Some(placement);
         self
     }
 }
 
-/// A tool, and how its calls are made. Made by [`ToolStep::step`].
+/// A tool with the settings of its calls, made by [`ToolStep::step`].
 #[derive(Debug, Clone)]
 pub struct SteppedTool<T> {
     tool: T,
     step: Step,
 }
 
-/// Says of a tool how its calls are made.
+/// Adds to a tool the settings of its calls.
 pub trait ToolStep: Tool + Sized {
-    /// Returns the tool with how its calls are made.
+    /// Returns the tool with these settings of its calls.
     fn step(self, step: Step) -> SteppedTool<Self> {
         SteppedTool { tool: self, step }
     }
@@ -87,9 +87,9 @@ pub trait ToolStep: Tool + Sized {
 
 impl<T: Tool> ToolStep for T {}
 
-/// What an agent can be given as a tool: a [`Tool`], or one that says how its calls are [made](ToolStep::step).
+/// A value that an agent accepts as a tool: a [`Tool`], or one with the settings of its calls, see [`ToolStep::step`].
 pub trait AgentTool {
-    /// Returns its name, itself, and how its calls are made.
+    /// Returns the tool's name, the tool itself, and the settings of its calls.
     #[doc(hidden)]
     fn into_parts(self) -> (&'static str, Arc<dyn ToolDyn>, Option<ToolSettings>);
 }

@@ -1,4 +1,4 @@
-//! The runs that a journaled run starts: they are executed beside it.
+//! The runs that a journaled run starts: this process executes them beside it.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::agent::Parts;
 /// How many runs are executed at once, at least.
 const RUNS: u32 = 8;
 
-/// How often it is looked whether the runs below one that has ended have ended, too.
+/// How often to check whether the runs below an ended run have ended, too.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What executes the runs below one of a workflow.
+/// Executes the runs below a run.
 pub(crate) struct Below {
     worker: LocalWorker,
     looks: IdleLooks,
@@ -28,7 +28,7 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    /// What does it for this run; `None` if its agent starts no runs.
+    /// Returns the executor of the runs below this run; `None` if its agent starts no runs.
     pub(crate) fn of(
         journal: &Journal,
         client: &Arc<dyn RunClient>,
@@ -52,12 +52,12 @@ impl Below {
         })
     }
 
-    /// Lets the run go on, and executes those below it meanwhile. When this returns, none of those is under way any more
-    /// that goes on without a person; if it is dropped, they end as with their process, and go on with the run.
+    /// Executes the run, and those below it at the same time. When this returns, only runs below that wait for a person
+    /// are not over. If the future is dropped, they end as they would with their process, and resume with the run.
     ///
     /// # Errors
     ///
-    /// The run's own; [`DurableError::Engine`] for what keeps the journal from being read.
+    /// The errors of the run; [`DurableError::Engine`] if the journal cannot be read.
     pub(crate) async fn beside(
         self,
         run: impl Future<Output = Result<RunOutput, DurableError>>,
@@ -67,20 +67,20 @@ impl Below {
         tokio::select! {
             biased;
             output = &mut run => {
-                // It is served until then.
+                // The runs below are served until then.
                 over.send(output.is_ok()).ok();
                 below.await?;
                 output
             }
             served = &mut below => {
-                // Nobody would end the runs that it waits for.
+                // The run would wait for runs that are never executed.
                 served?;
                 run.await
             }
         }
     }
 
-    /// Executes those below the run in a task of their own, for a run that its caller takes from one thing to the next.
+    /// Executes the runs below the run in a separate task, for a run that its caller executes step by step.
     pub(crate) fn spawn(self) -> BelowTask {
         let (over, is_over) = oneshot::channel();
         let (report, end) = watch::channel(None);
@@ -95,7 +95,7 @@ impl Below {
         }
     }
 
-    /// Executes those below the run until it is over, and they with it.
+    /// Executes the runs below the run until it and they are over.
     async fn serve(self, is_over: oneshot::Receiver<bool>) -> Result<(), DurableError> {
         let Self {
             worker,
@@ -104,7 +104,7 @@ impl Below {
             run_id,
         } = self;
         let served = worker.serve(async {
-            // Those below a run that only cannot go on here go on with it.
+            // If the run only cannot continue here, those below it resume with it.
             if is_over.await.unwrap_or(false) {
                 ended(&*client, &run_id, &looks).await;
             }
@@ -121,11 +121,11 @@ pub(crate) struct BelowTask {
 }
 
 impl BelowTask {
-    /// Waits for something of the run, unless nothing executes the runs any more that it may wait for.
+    /// Waits for a future of the run, unless the task that executes the runs below ends before.
     ///
     /// # Errors
     ///
-    /// What ended the task.
+    /// The error that ended the task.
     pub(crate) async fn beside<T>(
         &self,
         run: impl Future<Output = T>,
@@ -137,11 +137,11 @@ impl BelowTask {
         }
     }
 
-    /// Says that the run is over, and waits until none of those below it is under way that goes on without a person.
+    /// Reports that the run is over, and waits until the runs below it are over or wait for a person.
     ///
     /// # Errors
     ///
-    /// What ended the task.
+    /// The error that ended the task.
     pub(crate) async fn end(&mut self) -> Result<(), Arc<DurableError>> {
         if let Some(over) = self.over.take() {
             over.send(true).ok();
@@ -165,7 +165,7 @@ impl Drop for BelowTask {
     }
 }
 
-/// Waits until nothing goes on below a run that is over. Those that it cancelled have to learn of it.
+/// Waits until nothing is in progress below a run that is over. Runs that it cancelled have to learn of that.
 async fn ended(client: &dyn RunClient, run_id: &RunId, looks: &IdleLooks) {
     let status = client.status(run_id).await;
     let is_open = |status: &RunStatus| {

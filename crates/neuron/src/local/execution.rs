@@ -23,7 +23,7 @@ pub(crate) struct Execution {
     run_id: RunId,
     fan: Arc<Fan>,
     end: watch::Receiver<End>,
-    /// The door of a journaled run, as long as it executes.
+    /// The door of a journaled run, while it is executed.
     door: Weak<JournaledContext>,
     task: AbortHandle,
 }
@@ -56,15 +56,15 @@ impl Execution {
         self.end.borrow().is_some()
     }
 
-    /// Has the journal hold what was handed out, so that it can be answered at once. What keeps it from being written
-    /// ends the run, which says so itself.
+    /// Waits until the journal contains the events that were emitted, so that questions can be answered at once. A
+    /// write error ends the run, which reports it itself.
     pub(crate) async fn flush(&self) {
         if let Some(door) = self.door.upgrade() {
             door.flush().await.ok();
         }
     }
 
-    /// Waits for its end.
+    /// Waits for the run's end.
     pub(crate) async fn end(&self) -> Result<RunOutput, RunFailure> {
         let mut end = self.end.clone();
         let ended = end.wait_for(Option::is_some).await;
@@ -90,7 +90,7 @@ impl Drop for Execution {
     }
 }
 
-/// A run of this process, watched.
+/// The items of a run of this process.
 #[derive(Debug)]
 pub(crate) struct Watched {
     live: UnboundedReceiver<RunItem>,
@@ -105,7 +105,7 @@ impl Watched {
         Self::with(live, execution)
     }
 
-    /// Watches a run of which `live` is what its fan gave from some time on.
+    /// Watches a run. `live` are the items of its fan from some time on.
     pub(crate) fn with(live: UnboundedReceiver<RunItem>, execution: Arc<Execution>) -> Self {
         Self {
             live,
@@ -114,7 +114,7 @@ impl Watched {
         }
     }
 
-    /// Adds what had happened before: events of the run from its first on.
+    /// Adds the events that happened before, from the run's first on.
     pub(crate) fn add_past(&mut self, events: Vec<RecordedEvent>) {
         for event in events {
             self.queue.add(event);

@@ -1,4 +1,4 @@
-//! What happens in a run, given to everybody who watches it here.
+//! Passes what happens in a run to all its watchers in this process.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::run::{RunItem, Way};
 
-/// The watchers of a run. What nobody watches is not kept.
+/// The watchers of a run. Without a watcher nothing is kept.
 #[derive(Debug)]
 pub(crate) struct Fan {
     way: Way,
@@ -38,7 +38,7 @@ impl Fan {
         receiver
     }
 
-    /// Ends what is watched.
+    /// Ends the items of all watchers.
     pub(crate) fn close(&self) {
         self.with(|watchers| *watchers = None);
     }

@@ -1,4 +1,4 @@
-//! Where local runs are kept, or that they are not.
+//! The home of local runs: memory or a journal.
 
 use std::{
     collections::BTreeMap,
@@ -21,8 +21,8 @@ use crate::{
     run::{RunFailure, Started, Way},
 };
 
-/// Runs of this process: in memory, where nothing survives it, or in a journal in a home directory, where every step
-/// does. Cheap to clone.
+/// Runs of this process: in memory, where nothing survives the process, or in a journal in a home directory, where
+/// every step does. Cheap to clone.
 #[derive(Clone)]
 pub struct Local {
     kept: Kept,
@@ -39,11 +39,11 @@ struct Home {
     client: Arc<dyn RunClient>,
     /// The runs that execute in this process.
     executions: Mutex<BTreeMap<RunId, Weak<Execution>>>,
-    /// Those that nobody but the home holds.
+    /// The resumed runs, which only the home keeps alive.
     recovered: Mutex<Vec<Arc<Execution>>>,
 }
 
-/// A run that was interrupted and goes on.
+/// An interrupted run that was resumed.
 #[derive(Debug, Clone)]
 pub struct Recovered {
     /// The run.
@@ -61,25 +61,25 @@ impl Local {
         }
     }
 
-    /// Opens the journal in this home directory, and makes both if they are missing. The built-in tools and the programs
-    /// of MCP servers in this process do not reach the directory, unless they work in it.
+    /// Opens the journal in this home directory, and creates both if they are missing. The built-in tools and the
+    /// programs of MCP servers in this process cannot reach the directory, unless they work in it.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::Client`] if the directory or the database cannot be used, or is another build's.
+    /// [`RunFailure::Client`] if the directory or the database cannot be used, or belongs to another build.
     pub async fn open(home: impl Into<PathBuf>) -> Result<Self, RunFailure> {
         Ok(Self::from(Journal::open(home).await?))
     }
 
-    /// Resumes every run of these agents that nobody executes and that is not over: what a process that was killed has
-    /// left behind. They go on in this process, for as long as this value or a clone of it lives.
+    /// Resumes every run of these agents that is not over and that no process executes: the runs that a killed process
+    /// left behind. They continue in this process, as long as this value or a clone of it lives.
     ///
-    /// Runs of other agents stay as they are. In memory there are none.
+    /// Runs of other agents stay as they are. In memory nothing can be resumed.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::Client`] if the journal cannot be read. A run that cannot be taken up, because another process
-    /// was faster or its build is too new, is left out.
+    /// [`RunFailure::Client`] if the journal cannot be read. A run that cannot be resumed, because another process was
+    /// faster or its build is too new, is left out.
     pub async fn recover(&self, agents: &[&dyn AnyAgent]) -> Result<Vec<Recovered>, RunFailure> {
         let Kept::Journal(home) = &self.kept else {
             return Ok(Vec::new());
@@ -112,7 +112,7 @@ impl Local {
         }
     }
 
-    /// Takes a run up for a caller that goes through it step by step.
+    /// Resumes a run for a caller that executes it step by step.
     pub(crate) async fn steps<O>(
         &self,
         agent: &Arc<Parts>,
@@ -133,7 +133,7 @@ impl Local {
         }
     }
 
-    /// Returns the client of the runs here, which reaches into those that execute elsewhere, too; none in memory.
+    /// Returns the client of the runs here, which also reaches runs that other processes execute; `None` in memory.
     #[must_use]
     pub fn client(&self) -> Option<Arc<dyn RunClient>> {
         match &self.kept {
@@ -187,17 +187,17 @@ impl Home {
             None => self.execute(agent, &run_id).await?,
         };
         let Some(execution) = here else {
-            // It is over, or another process is at it.
+            // The run is over, or another process executes it.
             return Ok(Started::elsewhere(run));
         };
         let mut watched = Watched::of(Arc::clone(&execution));
-        // What came before it is watched is in the journal then.
+        // The journal contains everything that happened before the watch began.
         execution.flush().await;
         watched.add_past(run.events_after(0).await?);
         Ok(Started::here(run_id, watched))
     }
 
-    /// Executes a run here, unless it is over or executes already.
+    /// Executes a run here, unless it is over or is being executed already.
     async fn execute(
         &self,
         agent: &Arc<Parts>,
@@ -239,7 +239,7 @@ impl Home {
         Ok(with_agent(door, agent))
     }
 
-    /// The run, if it executes in this process.
+    /// Returns the execution of the run, if it is in this process.
     fn here(&self, run_id: &RunId) -> Option<Arc<Execution>> {
         let mut executions = self.executions();
         executions.retain(|_, execution| execution.strong_count() > 0);
@@ -268,7 +268,7 @@ fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
         .with_patches(patches_of(agent))
 }
 
-/// The door of a run that nothing keeps.
+/// Returns the door of a run that is not kept.
 fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
     let executor = agent.acting();
     let door = LocalDurableContext::new(executor.with_definitions([agent.spec.clone()]), run_id);
@@ -278,7 +278,7 @@ fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
     }
 }
 
-/// How its runs go in memory.
+/// Returns the workflow of the agent's runs in memory.
 fn memory_workflow(agent: &Parts) -> MemoryWorkflow {
     match agent.serving {
         Some(serving) => serving.memory,
@@ -286,7 +286,7 @@ fn memory_workflow(agent: &Parts) -> MemoryWorkflow {
     }
 }
 
-/// Where such a run starts: in the directory that its tools work in.
+/// Returns the start of such a run: in the directory that its tools work in.
 fn start_of(agent: &Arc<Parts>, request: RunRequest) -> RunStart {
     RunStart::Request {
         request: Box::new(request),
@@ -294,7 +294,7 @@ fn start_of(agent: &Arc<Parts>, request: RunRequest) -> RunStart {
     }
 }
 
-/// The patches that the agent's workflow declares, if it is one.
+/// Returns the patches that the agent's workflow declares, if it is one.
 fn patches_of(agent: &Parts) -> &'static [&'static str] {
     agent.serving.map_or(&[], |serving| serving.patches)
 }
@@ -306,7 +306,7 @@ fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started 
         .with_sink(Arc::clone(&fan) as _)
         .with_patches(patches_of(agent));
     let start = start_of(agent, request);
-    // Before it executes, which it may do at once, on another thread: nothing keeps what nobody watched.
+    // The watch begins before the run, which may start at once on another thread: items without a watcher are not kept.
     let live = fan.watch();
     let alive = Arc::clone(agent);
     let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {

@@ -1,4 +1,4 @@
-//! Runs in this process: in memory, or in a journal that they survive it with.
+//! Runs in this process: in memory, or in a journal, where they survive the process.
 
 mod below;
 mod execution;

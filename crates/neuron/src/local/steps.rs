@@ -1,4 +1,4 @@
-//! A local run that its caller takes from one thing to the next.
+//! A local run that its caller executes step by step.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -11,12 +11,12 @@ use neuron_workflows::{agent_loop, begin};
 use super::below::BelowTask;
 use crate::run::{Finished, RunFailure};
 
-/// A local run that its caller takes from one thing to the next: made by [`AgentOn::steps`](crate::AgentOn::steps).
+/// A local run that its caller executes step by step, made by [`AgentOn::steps`](crate::AgentOn::steps).
 ///
-/// The runs that it starts, those of sub-agents, are executed beside it, also while the caller does something else. They end
-/// when this is dropped, and in a journal resume with the run.
+/// The runs that it starts, those of sub-agents, are executed beside it, also between two steps. They end when this is
+/// dropped, and in a journal resume with the run.
 ///
-/// What a caller changes between two steps is not journaled: in a journal make such changes deterministic, since a
+/// The caller's changes between two steps are not journaled: in a journal make such changes deterministic, since a
 /// resumed run repeats them.
 pub struct Steps<O = String> {
     run: Stepped,
@@ -29,10 +29,10 @@ enum Stepped {
     Memory(Box<AgentLoop<LocalDurableContext, Strategy>>),
     Journal(
         Box<AgentLoop<JournaledContext, Strategy>>,
-        /// What executes the runs below it, if it can start any.
+        /// Executes the runs below it, if it can start any.
         Option<BelowTask>,
     ),
-    /// It ended before it began: with this, until that is handed out.
+    /// The run ended before it began, with this output, until that is returned.
     Over(Option<Box<RunOutput>>),
 }
 
@@ -91,12 +91,12 @@ impl<O> Steps<O> {
         }
     }
 
-    /// Goes on to the next thing worth looking at: a tool call that was made, a conversation that was made smaller,
-    /// the end. `None` after the end.
+    /// Executes the run to its next result: a tool call that was made, a conversation that was made smaller, or the
+    /// end. Returns `None` after the end.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::Stuck`]: the run cannot go on here. In a journal it can be resumed.
+    /// [`RunFailure::Stuck`]: the run cannot continue here. In a journal it can be resumed.
     pub async fn next(&mut self) -> Option<Result<TurnResult, RunFailure>> {
         if self.output.is_some() {
             return None;
@@ -163,7 +163,7 @@ impl<O> Steps<O> {
         }
     }
 
-    /// Returns what the run came to, after its last step.
+    /// Returns the result of the run, after its last step.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a run came to.
+//! The result of a run.
 
 use std::{any::TypeId, marker::PhantomData, sync::Arc};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::RunFailure;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Finished<O = String> {
     output: RunOutput,
@@ -23,7 +23,7 @@ impl<O> Finished<O> {
         }
     }
 
-    /// Returns all that is known of the run: usage, cost, turns, why it ended.
+    /// Returns everything that is known of the run: usage, cost, turns, why it ended.
     #[must_use]
     pub fn output(&self) -> &RunOutput {
         &self.output
@@ -49,11 +49,11 @@ impl<O> Finished<O> {
 }
 
 impl<O: DeserializeOwned + 'static> Finished<O> {
-    /// Returns the answer's value: the text itself for a `String`, else what the text says as JSON.
+    /// Returns the answer's value: the text itself for a `String`, otherwise the text parsed as JSON.
     ///
     /// # Errors
     ///
-    /// As [`into_text`](Self::into_text); [`RunFailure::Output`] if the text is not what was asked for.
+    /// The errors of [`into_text`](Self::into_text); [`RunFailure::Output`] if the text is not of the requested type.
     pub fn into_value(self) -> Result<O, RunFailure> {
         let run_id = self.output.run_id.clone();
         let text = self.into_text()?;

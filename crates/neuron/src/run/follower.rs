@@ -1,11 +1,11 @@
-//! Following a run that executes elsewhere.
+//! Follows a run that executes elsewhere.
 
 use neuron_engine::RunHandle;
 use neuron_types::RunOutput;
 
 use super::{Queue, RunFailure, RunItem, Way};
 
-/// The most events that are asked for at once.
+/// The most events that are requested at once.
 const PAGE: usize = 200;
 
 /// Asks a run's engine for its events, one look after the other.
@@ -16,7 +16,7 @@ pub(crate) struct Follower {
     looks: u32,
 }
 
-/// What a look came to.
+/// The result of a look.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Look {
@@ -43,7 +43,7 @@ impl Follower {
                 self.looks = 0;
                 return Ok(Look::Item(item));
             }
-            // Asked for before the events, so that none is missed that came before the end.
+            // The output is requested before the events, so that none is missed that happened before the end.
             let output = self.run.output().await?;
             let before = self.queue.last();
             for event in self.run.events(before, PAGE).await?.events {

@@ -1,4 +1,4 @@
-//! A run in the hands of whoever started it.
+//! The handle of a run for the caller that started it.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 
 use super::{Finished, RunFailure, RunItem, Started, follower::Look, started::Source};
 
-/// A run that was started or attached to: a stream of what happens in it, and what it comes to.
+/// A run that was started or attached to: a stream of what happens in it, and its result.
 ///
-/// A run that executes in this process does so in a task of its own. If all its `Run`s are dropped before its end, it
-/// stops where it is, as if the process had ended; in a journal it can be resumed. A run on an engine goes on
-/// whoever follows it.
+/// A run that executes in this process does so in a task of its own. If all its `Run`s are dropped before its end, the
+/// run stops where it is, as if the process had ended; in a journal it can be resumed. A run on an engine continues
+/// whether or not it is followed.
 pub struct Run<O = String> {
     run_id: RunId,
     source: Source,
@@ -40,7 +40,7 @@ impl<O> Run<O> {
     ///
     /// # Errors
     ///
-    /// What keeps the run from going on here, [`RunFailure::Stuck`], or what keeps its engine from being asked. The
+    /// [`RunFailure::Stuck`] if the run cannot continue here, or the error that keeps its engine from being asked. The
     /// run itself is not affected: a later call asks again.
     pub async fn next(&mut self) -> Option<Result<RunItem, RunFailure>> {
         if self.output.is_some() {
@@ -93,7 +93,7 @@ impl<O> Run<O> {
         }
     }
 
-    /// Returns what the run came to, after its last item.
+    /// Returns the result of the run, after its last item.
     ///
     /// # Errors
     ///
@@ -108,12 +108,12 @@ impl<O> Run<O> {
 }
 
 impl<O: DeserializeOwned + 'static> Run<O> {
-    /// Waits for the end and returns the answer. Nobody answers what the run asks in the meantime, unless somebody
-    /// does elsewhere.
+    /// Waits for the end and returns the answer. Questions of the run stay open in the meantime, unless they are
+    /// answered elsewhere.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next) and [`Finished::into_value`].
+    /// The errors of [`next`](Self::next) and [`Finished::into_value`].
     pub async fn result(mut self) -> Result<O, RunFailure> {
         while let Some(item) = self.next().await {
             item?;

@@ -1,4 +1,4 @@
-//! A run: what happens in it, what it asks, and what it comes to.
+//! A run: what happens in it, its questions, and its result.
 
 mod finished;
 mod follower;

@@ -33,7 +33,7 @@ impl Queue {
         self.items.pop_front()
     }
 
-    /// Adds an event, and the question that it asks. A question that is answered before the reader takes it is no
+    /// Adds an event, and the question that it asks. A question that is answered before the reader takes it is not an
     /// item.
     pub(crate) fn add(&mut self, recorded: RecordedEvent) {
         if recorded.seq <= self.last {

@@ -1,4 +1,4 @@
-//! What keeps a run from an answer.
+//! The errors of a run.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use neuron_types::{
     DurableError, ExitReason, InvalidRunId, OverrideRejected, RunError, RunId, RunPhase, Ticket,
 };
 
-/// What keeps a run from starting, from going on, or from an answer.
+/// The error that keeps a run from starting, from continuing, or from an answer.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFailure {
-    /// The run's id is none.
+    /// The run's id is not valid.
     #[error("the run's id is no id")]
     RunId {
-        /// What is wrong with it.
+        /// What is wrong with the id.
         #[source]
         source: InvalidRunId,
     },
@@ -26,8 +26,8 @@ pub enum RunFailure {
         source: Arc<serde_json::Error>,
     },
     /// The id belongs to a run that was started with another request: see
-    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). What differs is left out, since the run
-    /// may be that of somebody else.
+    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). The difference is left out, since the
+    /// run may belong to another person.
     #[error(
         "there is a run {run_id} already, and it was started with something else: another agent, input, preamble, overrides, \
          tenant, owner or labels"
@@ -36,10 +36,10 @@ pub enum RunFailure {
         /// The id.
         run_id: RunId,
     },
-    /// The agent does not take what the run changes of it. Nothing was started.
+    /// The agent does not accept the changes of the run. Nothing was started.
     #[error(transparent)]
     Rejected(OverrideRejected),
-    /// The agent asks a person, or waits for another system, and nobody is there who could answer.
+    /// The agent asks a person, or waits for another system, and there is no way to answer.
     #[error(
         "agent {agent} asks a person{} and nobody can answer here: start the run as a stream and answer its tickets, or \
          say how long a question stays open",
@@ -48,13 +48,13 @@ pub enum RunFailure {
     NobodyToAsk {
         /// The agent.
         agent: String,
-        /// What it asks, if the run came so far.
+        /// The question, if the run got that far.
         asked: Option<Box<Ticket>>,
     },
-    /// The engine does not do it.
+    /// The engine rejects the request or cannot be reached.
     #[error(transparent)]
     Client(Arc<RunClientError>),
-    /// The run cannot go on in this process. What was journaled is safe, and the run can be resumed.
+    /// The run cannot continue in this process. What was journaled is safe, and the run can be resumed.
     #[error("run {run_id} cannot go on here")]
     Stuck {
         /// The run.
@@ -68,7 +68,7 @@ pub enum RunFailure {
     NotOver {
         /// The run.
         run_id: RunId,
-        /// Where it stands.
+        /// The run's state.
         state: RunPhase,
     },
     /// The run ended without an answer: it failed, was cancelled, or met a limit.
@@ -78,10 +78,10 @@ pub enum RunFailure {
         run_id: RunId,
         /// Why it ended.
         exit_reason: ExitReason,
-        /// What it failed with.
+        /// The error with which it failed.
         error: Option<RunError>,
     },
-    /// The answer cannot be read as the type that was asked for.
+    /// The answer cannot be read as the requested type.
     #[error("the answer of run {run_id} cannot be read as what was asked for")]
     Output {
         /// The run.
@@ -93,7 +93,7 @@ pub enum RunFailure {
 }
 
 impl RunFailure {
-    /// Whether the same may succeed later.
+    /// Returns whether the same request may succeed later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {

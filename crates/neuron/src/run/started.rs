@@ -6,24 +6,24 @@ use neuron_types::RunId;
 use super::follower::Follower;
 use crate::local::Watched;
 
-/// A run that an engine has started or attached to, before it is known what it comes to.
+/// A run that an engine has started or attached to, before its result is known.
 #[derive(Debug)]
 pub struct Started {
     pub(crate) run_id: RunId,
     pub(crate) source: Source,
 }
 
-/// Where the items of a run come from.
+/// The source of the items of a run.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// From its execution in this process.
+    /// The run's execution in this process.
     Here(Watched),
-    /// From its engine, which is asked again and again.
+    /// The run's engine, which is asked again and again.
     Followed(Follower),
 }
 
 impl Started {
-    /// A run that executes elsewhere.
+    /// Returns a run that executes elsewhere.
     #[must_use]
     pub fn elsewhere(run: RunHandle) -> Self {
         Self {

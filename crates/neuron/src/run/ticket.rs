@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::RunFailure;
 
-/// A question of a run, to a person or another system. The run waits until somebody answers, here or elsewhere.
+/// A question of a run, to a person or another system. The run waits until it is answered, here or elsewhere.
 ///
-/// What it takes depends on its [kind](neuron_types::TicketKind): a call is approved or denied, a question answered, a choice
-/// chosen, the result of a deferred tool delivered.
+/// The possible answers depend on the [kind](neuron_types::TicketKind): a call is approved or denied, a question
+/// answered, a choice chosen, the result of a deferred tool delivered.
 #[derive(Clone)]
 pub struct Ticket {
     question: Question,
@@ -31,26 +31,26 @@ impl Ticket {
         Self { question, way }
     }
 
-    /// Returns the question: its kind, the tool, its arguments, why somebody is asked, until when.
+    /// Returns the question: its kind, the tool, its arguments, why a person is asked, until when.
     #[must_use]
     pub fn question(&self) -> &Question {
         &self.question
     }
 
-    /// Has the call be made.
+    /// Approves the call.
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn approve(&self) -> Result<(), RunFailure> {
         self.decide(self.decision(Verdict::Approve)).await
     }
 
-    /// Has the call be made with other arguments.
+    /// Approves the call with other arguments.
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn approve_with(&self, args: Value) -> Result<(), RunFailure> {
         let decision = self.decision(Verdict::Approve);
         self.decide(Decision {
@@ -60,11 +60,11 @@ impl Ticket {
         .await
     }
 
-    /// Has the call not be made, or leaves the question unanswered. The model reads the comment.
+    /// Denies the call, or leaves the question unanswered. The model reads the comment.
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn deny(&self, comment: impl Into<String>) -> Result<(), RunFailure> {
         let decision = self.decision(Verdict::Deny);
         self.decide(Decision {
@@ -78,7 +78,7 @@ impl Ticket {
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn answer(&self, text: impl Into<String>) -> Result<(), RunFailure> {
         self.decide(Decision::answer(&self.question, text)).await
     }
@@ -87,17 +87,17 @@ impl Ticket {
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn fill(&self, answers: Value) -> Result<(), RunFailure> {
         self.decide(Decision::fill(&self.question, answers)).await
     }
 
-    /// Delivers the result of a deferred tool, with the [token](neuron_types::ToolContext::completion_token) that it was
-    /// handed.
+    /// Delivers the result of a deferred tool, with the [token](neuron_types::ToolContext::completion_token) that the
+    /// tool was given.
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn complete(
         &self,
         output: impl Into<Value>,
@@ -114,23 +114,23 @@ impl Ticket {
     ///
     /// # Errors
     ///
-    /// As [`decide`](Self::decide).
+    /// The errors of [`decide`](Self::decide).
     pub async fn choose(&self, choice: impl Into<String>) -> Result<(), RunFailure> {
         self.decide(Decision::choose(&self.question, choice)).await
     }
 
-    /// Returns a decision about this ticket, to be completed and given to [`decide`](Self::decide).
+    /// Returns a decision about this ticket, to be completed and passed to [`decide`](Self::decide).
     #[must_use]
     pub fn decision(&self, verdict: Verdict) -> Decision {
         Decision::of(&self.question, verdict)
     }
 
-    /// Decides.
+    /// Sends a decision.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::Client`] if the ticket is not open any more or does not take such a decision, or the run cannot be
-    /// reached.
+    /// [`RunFailure::Client`] if the ticket is not open any more or does not accept such a decision, or the run cannot
+    /// be reached.
     pub async fn decide(&self, decision: Decision) -> Result<(), RunFailure> {
         match &self.way {
             Way::Client(run) => Ok(run.decide(&decision).await?),

@@ -1,15 +1,15 @@
-//! A run that nobody answers.
+//! Detects that a run waits for an answer without end.
 
 use neuron_types::{RecordedEvent, RunId, RunStatus, Ticket};
 
 use super::RunFailure;
 
-/// Watches a run that nobody answers for the moment from which it waits without end.
+/// Watches a run whose questions are not answered for the moment from which it waits without end.
 #[derive(Debug)]
 pub(crate) struct Unanswered {
     run_id: RunId,
     agent: String,
-    /// Where it stands, once it has begun.
+    /// The run's status, once it has begun.
     status: Option<RunStatus>,
 }
 
@@ -22,12 +22,12 @@ impl Unanswered {
         }
     }
 
-    /// Takes in what happened.
+    /// Takes in an event.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::NobodyToAsk`] if nothing goes on until somebody answers a ticket, whatever it asks, and that ticket never
-    /// lapses.
+    /// [`RunFailure::NobodyToAsk`] if the run waits for the answer to a ticket, of whatever kind, and that ticket never
+    /// expires.
     pub(crate) fn check(&mut self, event: &RecordedEvent) -> Result<(), RunFailure> {
         let begun = || RunStatus::new(self.run_id.clone(), "local", &self.agent, event.at);
         let status = self.status.get_or_insert_with(begun);

@@ -14,13 +14,13 @@ use neuron_workflows::agent_loop;
 use super::watching::Watching;
 use crate::agent::{Agent, Parts};
 
-/// How the runs below a turn are executed: as agents.
+/// The workflow of the runs below a turn: they run as agents.
 const BELOW: MemoryWorkflow = |door, start| Box::pin(neuron_workflows::agent(door, start));
 
 /// A [`Turn`] that runs the agent loop in this process, and keeps nothing.
 ///
-/// The agent has its model, instructions, tools, hooks, limits and rules for the context; the turn adds the
-/// [effect tools](EffectTool). Turns run at the same time: each has its own run.
+/// The agent provides its model, instructions, tools, hooks, limits and rules for the context; the turn adds the
+/// [effect tools](EffectTool). Turns may run at the same time: each has its own run.
 #[derive(Clone)]
 pub struct AgentTurn {
     agent: Arc<Parts>,
@@ -41,22 +41,23 @@ impl AgentTurn {
         }
     }
 
-    /// Sets what sessions are read from. Default is nothing: an input that names a session is an error.
+    /// Sets the source of sessions. Default is no source: an input that names a session is an error.
     #[must_use]
     pub fn state(mut self, reader: Arc<dyn StateReader>) -> Self {
         self.state = Some(reader);
         self
     }
 
-    /// Sets the effects that the model may ask for. Default is all. A tool of the agent that has the name of one is replaced.
+    /// Sets the effects that the model may ask for. Default is all. A tool of the agent with the name of an effect is
+    /// replaced.
     #[must_use]
     pub fn effect_tools(mut self, tools: impl IntoIterator<Item = EffectTool>) -> Self {
         self.effect_tools = tools.into_iter().collect();
         self
     }
 
-    /// Sets who is told what happens while it happens: events, and the answer as it comes if it
-    /// [wants](EventSink::wants_tokens) that. Default is nobody.
+    /// Sets the sink of what happens while it happens: events, and the answer as it arrives if the sink
+    /// [wants](EventSink::wants_tokens) that. Default is no sink.
     #[must_use]
     pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = Some(sink);
@@ -77,7 +78,7 @@ impl AgentTurn {
         })
     }
 
-    /// What the agent is for this input, with the effect tools.
+    /// Returns the agent's definition for this input, with the effect tools.
     fn spec(&self, input: &TurnInput) -> AgentSpec {
         let mut spec = self.agent.spec.clone();
         let tools = &mut spec.head_mut().tools;
@@ -85,13 +86,13 @@ impl AgentTurn {
         let named = own.map(|tool| (tool.name.clone(), tool));
         let effects = self.effect_tools.iter().map(ToolDyn::definition);
         let effects = effects.map(|tool| (tool.name.clone(), tool));
-        // Those of one name are one tool, and the order is that of the names, as with any agent.
+        // Tools of the same name are one tool, and they are ordered by name, as with any agent.
         let all: BTreeMap<_, _> = named.chain(effects).collect();
         *tools = all.into_values().collect();
         input.agent(&spec)
     }
 
-    /// What acts for a turn of this definition.
+    /// Returns the executor of a turn with this definition.
     fn executor(&self, spec: &AgentSpec) -> Executor {
         let mut tools = self.agent.executor.tools().clone();
         for tool in &self.effect_tools {

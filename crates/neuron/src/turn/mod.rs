@@ -1,4 +1,4 @@
-//! The turn protocol: one exchange with an agent, and what it wants done by whoever asked.
+//! The turn protocol: one exchange with an agent, and the effects that it asks its caller for.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Watching a turn for the moment from which it waits for a person.
+//! Watches a turn for the moment from which it waits for a person.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use neuron_types::{RecordedEvent, RunId};
 
 use crate::run::{RunFailure, Unanswered};
 
-/// Passes what happens on, and cancels the run once it waits for a person without end.
+/// Passes events on, and cancels the run once it waits for a person without end.
 pub(crate) struct Watching {
     sink: Option<Arc<dyn EventSink>>,
     handle: LocalHandle,
@@ -37,7 +37,7 @@ impl Watching {
         }
     }
 
-    /// What the run asked a person about, if it waited for one without end.
+    /// Returns the question of the run to a person, if it waited for an answer without end.
     pub(crate) fn asked(&self) -> Option<String> {
         self.state().asked.clone()
     }
@@ -46,7 +46,7 @@ impl Watching {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what happened, and returns whether the run waits for a person from now on.
+    /// Takes in an event, and returns whether the run waits for a person from now on.
     fn waits(&self, event: &RecordedEvent) -> bool {
         let mut state = self.state();
         if state.asked.is_some() {

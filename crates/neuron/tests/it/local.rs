@@ -12,7 +12,7 @@ use neuron_types::{
 
 use crate::is_let_go;
 
-/// Answers after one call of the tool, which a person is asked about.
+/// A script that answers after one call of the tool, which a person is asked about.
 const ASKS: &str = r#"{"turns": [
     {"tool_calls": [{"name": "count", "input": {"table": "runs"}}]},
     {"text": "There are 3."}
@@ -38,7 +38,7 @@ fn asking() -> Agent {
     agent(ASKS).ask("count").build().unwrap()
 }
 
-/// Reads a run to its end, approves what it asks, and returns the names of the tools that it asked about.
+/// Reads a run to its end, approves its calls, and returns the names of the tools that it asked about.
 async fn approve_all(run: &mut Run) -> Vec<String> {
     let mut asked = Vec::new();
     while let Some(item) = run.next().await {
@@ -70,7 +70,7 @@ async fn a_run_in_memory_answers() {
 async fn a_run_in_memory_gives_its_reader_every_event_from_the_first_on() {
     let agent = asking();
     let local = Local::memory();
-    // It executes on another thread, which is faster than its reader in some of these.
+    // The run executes on another thread, which is faster than its reader in some of these.
     for count in 0..300 {
         let id = format!("q{count}");
         let mut run = agent.on(&local).start(&id, "How many?").await.unwrap();
@@ -125,7 +125,7 @@ async fn nobody_to_fill_in_the_form_of_a_tool_is_an_error_once_it_asks() {
 
 #[tokio::test]
 async fn a_question_that_lapses_is_no_error() {
-    let brief = std::time::Duration::from_millis(1); // Over before anybody could answer.
+    let brief = std::time::Duration::from_millis(1); // Over before an answer is possible.
     let agent = agent(ASKS).ask("count").ask_for(brief, OnExpiry::Deny);
     let agent: Agent = agent.build().unwrap();
     assert_eq!(agent.run("How many?").await.unwrap(), "There are 3.");
@@ -148,7 +148,7 @@ async fn a_run_whose_process_is_gone_asks_again_and_goes_on() {
             break;
         }
     }
-    // As if the process had ended.
+    // The same as an end of the process.
     drop((run, first));
     is_let_go(home.path(), "q3").await;
 
@@ -177,7 +177,7 @@ async fn with_approvers_an_answer_that_nobody_signed_is_not_taken() {
             match run.next().await.unwrap().unwrap() {
                 RunItem::Ticket(ticket) => match ticket.approve().await {
                     Ok(()) => {}
-                    // Whoever keeps a journal sees that before the run does.
+                    // The journal sees that before the run does.
                     Err(RunFailure::Client(error)) => match error.refusal() {
                         Some(Refusal::NotTaken { reason, .. }) => break reason.clone(),
                         _ => panic!("{error}"),
@@ -269,7 +269,7 @@ async fn an_id_belongs_to_one_request_in_all_that_counts() {
     ] {
         let failure = start(other).await.unwrap_err();
         assert!(matches!(failure, RunFailure::OtherRun { .. }), "{failure}");
-        // Neither request shows.
+        // Neither request is part of the text.
         let said = format!("{failure} {failure:?}");
         assert!(
             !said.contains("acme") && !said.contains("sk-other"),
@@ -297,7 +297,7 @@ async fn what_was_interrupted_is_recovered() {
     let recovered = second.recover(&[&agent]).await.unwrap();
     let client = second.client().unwrap();
     let run = neuron::engine::RunHandle::new(Arc::clone(&client), "q3".parse().unwrap());
-    // It may have come to its end before it was interrupted.
+    // The run may have ended before it was interrupted.
     assert!(recovered.len() <= 1);
     assert_eq!(run.wait_for_end().await.unwrap().state, RunPhase::Completed);
 }

@@ -25,7 +25,7 @@ use neuron_harness::until;
 use neuron_local::Journal;
 use neuron_types::RunId;
 
-/// Waits until nobody has the run any more: an executor that was dropped may still be writing.
+/// Waits until no executor has the run any more: one that was dropped may still be writing.
 async fn is_let_go(home: &Path, run: &str) {
     let journal = Journal::open(home).await.unwrap();
     let run: RunId = run.parse().unwrap();

@@ -1,4 +1,4 @@
-//! A model of a test that answers by what it is told last.
+//! A model of a test that answers according to the last message.
 
 use futures::{FutureExt as _, future::BoxFuture};
 use neuron::{
@@ -9,10 +9,10 @@ use neuron::{
     },
 };
 
-/// What it answers, or why it does not.
+/// The answer, or why it is missing.
 pub(crate) type Said = Result<String, String>;
 
-/// A model that answers by what it is told last.
+/// A model that answers according to the last message.
 pub(crate) struct Mind(Box<dyn Fn(String) -> BoxFuture<'static, Said> + Send + Sync>);
 
 impl Mind {
@@ -41,12 +41,12 @@ impl Provider for Mind {
     }
 }
 
-/// An agent of this model.
+/// Returns an agent of this model.
 pub(crate) fn agent(name: &str, mind: Mind) -> AgentBuilder {
     Agent::builder(name).model(Model::of(mind, "mind"))
 }
 
-/// An agent that answers so.
+/// Returns an agent that answers with this function.
 pub(crate) fn says(name: &str, says: impl Fn(&str) -> String + Send + Sync + 'static) -> Agent {
     let mind = Mind::new(move |told| futures::future::ready(Ok(says(&told))));
     agent(name, mind).build().unwrap()

@@ -27,13 +27,13 @@ fn explorer() -> AgentBuilder {
     agent("explorer", &json!([{"text": "It is in the cellar."}])).description("Finds things.")
 }
 
-/// Has something found, and says so.
+/// Returns an agent that has something found, and reports it.
 fn lead(explorer: impl Into<SubAgentEntry>) -> AgentBuilder {
     let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
     agent("lead", &json!([asks, {"text": "Found."}])).subagents([explorer])
 }
 
-/// Hands its run over at once.
+/// Returns an agent that hands its run over at once.
 fn desk(billing: impl Into<HandoffEntry>) -> AgentBuilder {
     let hands_over = calls("transfer_to_billing", &json!({"reason": "A bill."}));
     agent("desk", &json!([hands_over])).handoffs([billing])
@@ -64,7 +64,7 @@ async fn a_run_in_memory_starts_the_agents_that_its_builder_was_given() {
     assert_eq!(run.result().await.unwrap(), "Found.");
 }
 
-/// An agent that asks another, which asks a third.
+/// Returns an agent that asks another, which asks a third.
 fn lead_of_a_foreman() -> Agent {
     let explorer = explorer().build().unwrap();
     let asks = calls("agent_explorer", &json!({"prompt": "Find it."}));
@@ -96,7 +96,7 @@ async fn a_journaled_run_starts_them_in_runs_of_their_own_at_every_level() {
     }
 }
 
-/// Takes a run to its end step by step, and returns the tools that were called and the answer.
+/// Executes a run to its end step by step, and returns the tools that were called and the answer.
 async fn by_steps(agent: &Agent, local: &Local, run_id: &str) -> (Vec<String>, String) {
     let whole = async {
         let mut steps = agent.on(local).steps(run_id, "Where is it?").await.unwrap();
@@ -264,7 +264,7 @@ fn an_agent_that_is_listed_twice_is_an_error_that_says_what_to_do() {
         error.to_string(),
         "agent lead has two tools named agent_explorer: list the other agent once, and name no tool so"
     );
-    // It may be started, and handed over to.
+    // The agent may be started, and handed over to.
     lead(&explorer).handoffs([&explorer]).build().unwrap();
 }
 
@@ -294,7 +294,7 @@ async fn agents_share_a_pool_of_their_tree() {
         })
         .build()
         .unwrap();
-    // The smaller counts.
+    // The smaller limit applies.
     assert_eq!(
         lead.spec().pools,
         [("searches".into(), pool(500_000))].into()

@@ -13,7 +13,7 @@ const READS: &str = r#"{"turns": [
     {"text": "There is nothing to read."}
 ]}"#;
 
-/// An agent whose runs come to the text of its skill, or to what its model says if it cannot read it.
+/// Returns an agent whose runs answer with the text of its skill, or with the model's words if it cannot read it.
 fn agent(folder: &TempDir) -> Agent {
     fs::write(folder.path().join("SKILL.md"), TEXT).unwrap();
     let script = ScriptModel::parse(READS).unwrap();

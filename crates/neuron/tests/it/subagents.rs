@@ -53,7 +53,7 @@ fn manager(config: SubAgentConfig) -> SubAgentManager {
     manager
 }
 
-/// Calls the tool that it is not given, and then says what it was given and what it read.
+/// A model that calls the tool that it is not given, and then answers with what it was given and what it read.
 struct Curious;
 
 impl Provider for Curious {

@@ -73,7 +73,7 @@ fn quotes(name: &'static str) -> Agent {
     says(name, move |told| format!("{name}({told})"))
 }
 
-/// What a run ended with.
+/// Returns the error with which a run ended.
 fn error_of(failure: RunFailure) -> String {
     let RunFailure::Ended { error, .. } = failure else {
         panic!("{failure}");
@@ -162,7 +162,7 @@ async fn a_critic_who_is_not_content_in_time_is_said_to_be_so() {
     assert_eq!((unread.accepted, unread.rounds), (false, 0));
 }
 
-/// An agent that answers when as many calls as the barrier wants are under way at once.
+/// Returns an agent that answers once this many calls are in flight at the same time.
 fn together(name: &'static str, barrier: &Arc<Barrier>) -> Agent {
     let barrier = Arc::clone(barrier);
     let mind = Mind::new(move |told| {
@@ -236,7 +236,7 @@ async fn the_judge_is_told_of_an_agent_that_came_to_no_answer() {
 
 #[tokio::test]
 async fn no_more_runs_are_open_at_once_than_may_be() {
-    // As many as may be at once have to be there before one answers.
+    // The barrier requires the most agents that may run at once, before one of them answers.
     let barrier = Arc::new(Barrier::new(16));
     let open = Arc::new(AtomicUsize::new(0));
     let (counted, at_once) = (Arc::clone(&open), Arc::new(AtomicUsize::new(0)));
@@ -299,7 +299,7 @@ async fn a_run_of_an_agent_has_the_tools_and_the_limits_of_the_agent() {
     assert_eq!(met.exit_reason, ExitReason::MaxTurns);
 }
 
-/// An agent that never answers, and one that answers when that has been asked.
+/// Returns an agent that never answers, and one that answers when the first was asked.
 fn careless_team() -> Agent<bool, String> {
     let asked = Arc::new(Semaphore::new(0));
     let is_asked = Arc::clone(&asked);
@@ -366,7 +366,7 @@ async fn a_cancel_of_a_workflow_cancels_the_runs_that_it_started() {
     assert_eq!(exit_reason, ExitReason::Cancelled);
     let client = local.client().unwrap();
     for child in ["r1.0-1", "r1.0-2"] {
-        // One whose start was given up with the run is not there.
+        // A run whose start was given up with the run does not exist.
         if let Ok(status) = client.status(&child.parse().unwrap()).await {
             assert_eq!(status.state, RunPhase::Cancelled, "{child}");
         }
@@ -376,7 +376,7 @@ async fn a_cancel_of_a_workflow_cancels_the_runs_that_it_started() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_workflow_whose_process_is_gone_goes_on_with_the_runs_that_it_started() {
     let asked = Arc::new(AtomicUsize::new(0));
-    // The first process never has the answer of the second agent.
+    // The first process never gets the answer of the second agent.
     let team = |is_second: bool| {
         let counted = Arc::clone(&asked);
         let one = says("one", move |told| {
@@ -406,7 +406,7 @@ async fn a_workflow_whose_process_is_gone_goes_on_with_the_runs_that_it_started(
         Some(())
     })
     .await;
-    // As if the process had ended.
+    // The same as an end of the process.
     drop((run, first, client));
     for run in ["r1", "r1.0-2"] {
         is_let_go(home.path(), run).await;

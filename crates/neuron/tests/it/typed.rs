@@ -126,7 +126,7 @@ async fn texts_are_given_as_they_are() {
     }
 }
 
-/// What a value leaves out when it is written need not be there.
+/// Fields that are left out when a value is serialised are not required.
 #[tokio::test]
 async fn every_value_of_the_input_fits() {
     #[derive(Serialize, JsonSchema)]

@@ -79,7 +79,7 @@ async fn open(home: &Path) -> Local {
     Local::open(home).await.unwrap()
 }
 
-/// Reads a run to its end, approves what it asks, and returns the tickets and the events.
+/// Reads a run to its end, approves its calls, and returns the tickets and the events.
 async fn attend<O>(run: &mut Run<O>) -> (Vec<String>, Vec<RunEvent>) {
     let (mut tickets, mut events) = (Vec::new(), Vec::new());
     while let Some(item) = run.next().await {
@@ -99,7 +99,7 @@ async fn attend<O>(run: &mut Run<O>) -> (Vec<String>, Vec<RunEvent>) {
 async fn agents_take_turns_with_scopes_of_their_own() {
     let mut run = team().run_stream(&topic()).await.unwrap();
     let (tickets, events) = attend(&mut run).await;
-    // The second agent's, in the second turn of the run.
+    // The ticket of the second agent, in the second turn of the run.
     assert_eq!(tickets, ["s2-t2-1"]);
     let asked: Vec<_> = events
         .iter()
@@ -139,7 +139,7 @@ async fn a_run_whose_process_is_gone_goes_on_with_the_agent_whose_turn_it_is() {
             break;
         }
     }
-    // As if the process had ended.
+    // The same as an end of the process.
     drop((run, first));
     is_let_go(home.path(), "letters").await;
 
@@ -215,7 +215,7 @@ async fn what_asks_a_person_is_an_error_where_nobody_answers() {
     );
 }
 
-/// The key of Ada, who decides here and nowhere else.
+/// The key of Ada, who only decides here.
 const ADA: &str = "-----BEGIN OPENSSH PRIVATE KEY-----
 b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
 QyNTUxOQAAACDk1EoS8xCU6TjYittwdIT2yUVoJavocl5KCjMPsGOj+gAAAIg9jiuOPY4r
@@ -228,7 +228,7 @@ RWglq+hyXkoKMw+wY6P6AAAAA2FkYQEC
 const ADA_PUBLIC: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOTUShLzEJTpONiK23B0hPbJRWglq+hyXkoKMw+wY6P6";
 
-/// The team, where Ada decides about the writer, and nobody is named for the counter, which asks.
+/// Returns the team. Ada approves the calls of the writer, and the counter, which asks, has no approvers.
 fn team_of_ada() -> Agent<Topic, Vec<String>> {
     let ada = ApproverEntry {
         name: "ada".into(),
@@ -258,7 +258,7 @@ fn signed_by_ada(place: &Place, status: &RunStatus, decision: Decision) -> Decis
     }
 }
 
-/// Answers what the run asks without a signature and then with one, and returns why the first did not count.
+/// Answers the run's questions without a signature and then with one, and returns why the first answer did not count.
 async fn attend_signed<O>(run: &mut Run<O>, place: &Place) -> String {
     let begun = DateTime::UNIX_EPOCH;
     let mut status = RunStatus::new("letters".parse().unwrap(), "local", "count-letters", begun);

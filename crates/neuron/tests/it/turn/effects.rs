@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::{Seen, clerk, turn};
 
-/// Asks for all effects in one answer.
+/// A script that asks for all effects in one answer.
 const ALL: &str = r#"{"turns": [
     {"tool_calls": [
         {"name": "write_memory", "input": {"scope": "user", "key": "city", "value": {"name": "Lisbon"}}},
@@ -27,7 +27,7 @@ const ALL: &str = r#"{"turns": [
     {"text": "Done."}
 ]}"#;
 
-/// What the model read as results of its calls, in order.
+/// Returns the results of its calls that the model read, in order.
 fn read(seen: &Seen) -> Vec<(String, bool)> {
     let requests = seen.requests();
     let messages = requests.last().unwrap().messages.iter();
@@ -150,7 +150,7 @@ async fn effects_of_ones_own_tools_come_in_the_order_of_the_calls_whichever_ends
     );
 }
 
-/// Skips one tool, and changes what another is given.
+/// A hook that skips one tool, and changes the input of another.
 struct Censor;
 
 impl Hook for Censor {

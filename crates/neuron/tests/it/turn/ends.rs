@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::{Seen, clerk, turn};
 
-/// Asks for an effect in each of two turns, each of which has its price.
+/// A script that asks for an effect in each of two turns, each with its price.
 const TWICE: &str = r#"{"turns": [
     {"tool_calls": [{"name": "signal", "input": {"target": "a", "payload": 1}}],
      "usage": {"input_tokens": 100, "output_tokens": 10}, "cost_usd": "0.25"},
@@ -90,7 +90,7 @@ async fn a_turn_ends_when_its_time_is_over() {
     assert_eq!(output.exit_reason, ExitReason::MaxDuration);
 }
 
-/// Halts at the exit check of this turn.
+/// A hook that halts at the exit check of this turn.
 struct Halt(u32);
 
 impl Hook for Halt {
@@ -197,7 +197,7 @@ async fn a_turn_that_waits_for_a_person_is_an_error() {
     assert_eq!(model.requests().len(), 1, "nothing was started");
 }
 
-/// Keeps what comes of the answer.
+/// A sink that keeps the text of the answer.
 #[derive(Default)]
 struct Screen(Mutex<String>);
 

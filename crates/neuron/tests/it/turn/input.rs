@@ -79,7 +79,7 @@ async fn a_session_s_history_comes_before_the_message() {
     assert_eq!(messages.len(), 3);
 }
 
-/// Cannot be read.
+/// A state that cannot be read.
 struct Broken;
 
 impl StateReader for Broken {

@@ -14,7 +14,7 @@ use neuron::{
 };
 use neuron_config::ScriptModel;
 
-/// A script whose requests are kept.
+/// A script whose requests are recorded.
 #[derive(Clone)]
 struct Seen {
     script: Arc<ScriptModel>,
@@ -44,7 +44,7 @@ impl Provider for Seen {
     }
 }
 
-/// An agent of this model.
+/// Returns an agent of this model.
 fn clerk(model: &Seen) -> AgentBuilder {
     Agent::builder("clerk").model(Model::of(model.clone(), "small"))
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Seen, clerk};
 
-/// What came of the effects of a turn.
+/// The result of the effects of a turn.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Came {
     said: String,
@@ -43,7 +43,7 @@ async fn desk<D: DurableContext>(door: &Door<D>, question: String) -> Result<Cam
     })
 }
 
-/// The history has the first answer.
+/// A script. The history has the first answer.
 const LEAD: &str = r#"{"turns": [
     {"text": "Hello."},
     {"tool_calls": [
@@ -101,7 +101,7 @@ async fn a_workflow_starts_runs_for_delegations_sends_signals_and_is_left_the_re
             .await
             .unwrap();
         assert_eq!(run.result().await.unwrap(), came());
-        // What was said before came first.
+        // The conversation before comes first.
         let requests = lead.requests();
         let said = requests[0].messages.iter().map(Message::text);
         assert_eq!(said.collect::<Vec<_>>(), ["Hi.", "Hello.", "What is it?"]);

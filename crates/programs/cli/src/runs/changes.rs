@@ -101,7 +101,7 @@ pub(crate) fn narrowed_here(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LimitArg(LimitOverrides);
 
-/// The reason why a text is neither.
+/// The reason why a text is not a valid setting.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoSetting {
     #[error("write KEY=VALUE")]
