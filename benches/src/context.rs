@@ -22,7 +22,7 @@ use crate::{
 const MESSAGES: usize = 5_000;
 const ROUNDS: usize = 21;
 const TARGET_MS: f64 = 50.0;
-/// What tool results alone can be cleared to: all messages stay then.
+/// The size to which clearing tool results alone suffices: all messages stay then.
 const ALL_MESSAGES: u64 = 300_000;
 
 pub(crate) async fn measure() -> Result<(), Failure> {
@@ -60,7 +60,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     persistent(conversation).await
 }
 
-/// Times the estimate, the decision and the compaction, as the loop asks for them.
+/// Measures the estimate, the decision and the compaction, as the loop requests them.
 async fn strategy(
     name: &str,
     strategy: &impl ContextStrategy,
@@ -79,7 +79,7 @@ async fn strategy(
     Ok(())
 }
 
-/// As [`strategy`], with a request whose instructions have sections that must stay.
+/// Measures the same as [`strategy`], with a request whose instructions have sections that must stay.
 async fn persistent(conversation: &[Message]) -> Result<(), Failure> {
     let strategy = SlidingWindow::new(10);
     let mut sections = PersistentContext::new();
@@ -132,7 +132,7 @@ fn report(name: &str, times: Vec<Duration>, left: usize) {
     judged("compaction", figures, "ms < 50", ms < TARGET_MS);
 }
 
-/// An agent that reads a file of 4.5 KB in each turn.
+/// Returns an agent that reads a file of 4.5 KB in each turn.
 fn conversation() -> Vec<Message> {
     let mut messages = vec![Message::user("Read every file.")];
     for turn in 0..MESSAGES / 2 {
@@ -155,7 +155,7 @@ fn conversation() -> Vec<Message> {
     messages
 }
 
-/// Summarises at once: what is measured is what it takes to ask for the summary and to use it.
+/// A model that summarises at once: the benchmark measures the time to ask for the summary and to use it.
 struct InstantModel;
 
 impl ModelHandle for InstantModel {

@@ -1,7 +1,7 @@
 //! Runs on an engine beside a bare SDK workflow that makes the same number of tiny steps.
 //!
-//! A turn is a model call and a tool call. Both sides are served by a process of their own, on the same
-//! server, and take turns, so that a slow moment of the machine meets both.
+//! A turn is a model call and a tool call. Each side is served by a process of its own, on the same server, and the
+//! sides take turns, so that a slow moment of the machine affects both.
 
 use std::time::{Duration, Instant};
 
@@ -30,13 +30,13 @@ pub(crate) use worker::serve;
 
 /// The turns of a run that is measured alone.
 const TURNS: u32 = 100;
-/// How often each side makes it.
+/// How often each side makes the run.
 const ROUNDS: usize = 7;
 /// The turns of a run that is one of many at once.
 const SHORT: u32 = 10;
-/// How many those are where the sides are compared.
+/// The number of runs at once where the sides are compared.
 const CROWD: u32 = 50;
-/// How many they are where the worker's memory and CPU time are looked at.
+/// The number of runs at once where the worker's memory and CPU time are measured.
 const RUNS: u32 = 200;
 
 pub(crate) async fn temporal() -> Result<(), Failure> {
@@ -94,7 +94,7 @@ impl Measured {
         Ok(started.elapsed())
     }
 
-    /// Short runs at once.
+    /// Makes short runs at once.
     async fn many(&self, id: &str, runs: u32, placement: Placement) -> Result<Crowd, Failure> {
         let cpu = self.worker.cpu()?;
         let started = Instant::now();
@@ -109,7 +109,7 @@ impl Measured {
     }
 }
 
-/// How it went with runs at once.
+/// The measurements of runs at once.
 struct Crowd {
     runs: u32,
     /// How long all of them took.
@@ -120,7 +120,7 @@ struct Crowd {
     peak_mb: f64,
 }
 
-/// One run at a time: the time per turn beside the bare workflow's.
+/// Measures one run at a time: the time per turn beside the bare workflow's.
 async fn turns(
     [neuron, bare]: [&Measured; 2],
     placement: Placement,
@@ -147,7 +147,7 @@ async fn turns(
     Ok(())
 }
 
-/// What it saves to place tools that read in the worker itself.
+/// Measures what it saves to place tools that read in the worker itself.
 async fn placement(neuron: &Measured) -> Result<(), Failure> {
     let (mut local, mut activity) = (Vec::new(), Vec::new());
     let (mut local_events, mut activity_events) = (0, 0);
@@ -175,7 +175,7 @@ async fn placement(neuron: &Measured) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Short runs at once on either side, in pairs.
+/// Measures short runs at once on either side, in pairs.
 async fn crowd(sides: [&Measured; 2], placed: [Placement; 2], target: &str) -> Result<(), Failure> {
     let ([neuron, bare], [placement, bare_placement]) = (sides, placed);
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -208,7 +208,7 @@ async fn crowd(sides: [&Measured; 2], placed: [Placement; 2], target: &str) -> R
     Ok(())
 }
 
-/// A run that starts fifty others of five turns, and fifty such runs that nobody starts, in pairs.
+/// Measures a run that starts fifty others of five turns, and fifty such runs without a parent, in pairs.
 async fn tree(neuron: &Measured) -> Result<(), Failure> {
     const LEAVES: u32 = 5;
     let (mut trees, mut plains, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -243,7 +243,7 @@ async fn tree(neuron: &Measured) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Many short runs at once on one worker.
+/// Measures many short runs at once on one worker.
 async fn throughput([neuron, bare]: [&Measured; 2]) -> Result<(), Failure> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..3 {
@@ -262,7 +262,7 @@ async fn throughput([neuron, bare]: [&Measured; 2]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The medians of the rounds, and the highest peak.
+/// Returns the medians of the rounds, and the highest peak.
 fn summary(rounds: &[Crowd]) -> Value {
     let runs = f64::from(rounds.first().map_or(0, |round| round.runs));
     let all_turns = runs * f64::from(SHORT);

@@ -1,4 +1,4 @@
-//! What keeps a benchmark from being made.
+//! The errors of benchmarks.
 
 use std::error::Error;
 

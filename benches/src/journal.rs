@@ -1,4 +1,4 @@
-//! What a journaled step costs beside a bare SQLite commit of the same bytes.
+//! The cost of a journaled step beside a bare SQLite commit of the same bytes.
 
 use std::{
     path::Path,
@@ -46,8 +46,8 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes one tool call through the door, with the event before it; says how long it took and how many bytes
-/// of result and event were written.
+/// Makes one tool call through the door, with the event before it. Returns how long it took and how many bytes of
+/// result and event were written.
 async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration, usize), Failure> {
     let call = ToolCall {
         id: format!("call-{step}"),
@@ -87,7 +87,7 @@ async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration,
     Ok((time, event_bytes + serde_json::to_string(&output)?.len()))
 }
 
-/// A database that is kept as the journal is: WAL, and on the disk when a commit returns.
+/// Returns a database with the settings of the journal: WAL, and on the disk when a commit returns.
 fn bare_database(path: &Path) -> Result<Connection, Failure> {
     let connection = Connection::open(path)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;

@@ -19,7 +19,7 @@ mod watched;
 use failure::Failure;
 
 fn main() -> ExitCode {
-    // First: this program may have been started again as a sandbox's helper.
+    // This comes first: this program may have been started again as a sandbox's helper.
     neuron_sandbox::dispatch();
     measure()
 }

@@ -1,4 +1,4 @@
-//! A model and a tool that cost next to nothing, so that what is measured is neuron.
+//! A model and a tool that cost next to nothing, so that neuron itself is measured.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// The size of each tool result.
 pub(crate) const RESULT_BYTES: usize = 4 * 1024;
 
-/// Asks for one tool call a turn, and is done after `turns`.
+/// A model that asks for one tool call a turn, and is done after `turns`.
 struct CountingModel {
     turns: u32,
     made: AtomicU32,
@@ -30,7 +30,7 @@ impl Provider for CountingModel {
     }
 }
 
-/// What a model says in this turn of so many: it asks for a lookup until the last.
+/// Returns a model's answer in this turn of `turns`: it asks for a lookup until the last.
 pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
     let (stop_reason, block) = if turn < turns {
         let id = format!("call-{turn}");
@@ -61,14 +61,14 @@ pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
     }
 }
 
-/// The tool that the model asks for, and the text that it answers with.
+/// Returns the tool that the model asks for, with the text that it answers.
 pub(crate) fn tools(text: String) -> ToolRegistry {
     let mut tools = ToolRegistry::new();
     tools.register_dyn(Arc::new(Lookup { text }));
     tools
 }
 
-/// An agent of the provider `bench` with these tools, and neither a limit of turns nor one of calls.
+/// Returns an agent of the provider `bench` with these tools, and neither a limit of turns nor one of calls.
 pub(crate) fn agent(tools: &ToolRegistry) -> AgentSpec {
     AgentSpec {
         head: RequestHead {
@@ -87,7 +87,7 @@ pub(crate) fn agent(tools: &ToolRegistry) -> AgentSpec {
     }
 }
 
-/// Returns the same text whatever it looks up.
+/// A tool that returns the same text whatever it looks up.
 struct Lookup {
     text: String,
 }
@@ -123,12 +123,12 @@ impl ToolDyn for Lookup {
     }
 }
 
-/// An executor whose model takes `turns` turns, and what a run on it is started with.
+/// Returns an executor whose model takes `turns` turns, and the input of a run on it.
 pub(crate) fn run_of(turns: u32) -> (Executor, RunInput) {
     built_run_of(turns, |builder| builder)
 }
 
-/// The same, of an executor that is built with more.
+/// Returns the same, with an executor that is built with more.
 pub(crate) fn built_run_of(
     turns: u32,
     more: impl FnOnce(ExecutorBuilder) -> ExecutorBuilder,

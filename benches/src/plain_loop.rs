@@ -1,4 +1,4 @@
-//! What the plain loop costs a turn, and whether that grows with the conversation.
+//! The cost of the plain loop a turn, and whether it grows with the conversation.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const WARM_UP: u32 = 20;
 
 pub(crate) async fn measure() -> Result<(), Failure> {
     let mut times = LENGTHS.map(|_| Vec::new());
-    // In turn, so that all lengths see the same machine.
+    // The lengths alternate, so that all see the same machine.
     for round in 0..WARM_UP + ROUNDS {
         for (turns, times) in LENGTHS.into_iter().zip(&mut times) {
             let time = run(turns).await?;
@@ -45,7 +45,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long a run of so many turns takes.
+/// Returns how long a run of this many turns takes.
 async fn run(turns: u32) -> Result<Duration, Failure> {
     let (executor, input) = run_of(turns);
     let door = LocalDurableContext::new(executor, RunId::new("bench")?);

@@ -26,7 +26,7 @@ pub(crate) fn measure() -> Result<(), Failure> {
     memory(&neuron)
 }
 
-/// The command that was built beside this one.
+/// Returns the command that was built beside this one.
 fn neuron() -> Result<PathBuf, Failure> {
     let here = env::current_exe()?;
     let path = here.with_file_name("neuron");
@@ -53,7 +53,7 @@ fn command(neuron: &Path, home: &Path) -> Command {
     command
 }
 
-/// From the start of the process to the first connection of its model's provider.
+/// Measures the time from the start of the process to the first connection of its model's provider.
 fn first_request(neuron: &Path) -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let home = tempfile::tempdir()?;
@@ -103,7 +103,7 @@ fn accept(listener: &TcpListener, child: &mut Child) -> Result<std::net::TcpStre
     }
 }
 
-/// The peak resident memory of a run of [`TURNS`] turns, each with a tool result of [`RESULT_BYTES`].
+/// Measures the peak resident memory of a run of [`TURNS`] turns, each with a tool result of [`RESULT_BYTES`].
 fn memory(neuron: &Path) -> Result<(), Failure> {
     let home = tempfile::tempdir()?;
     fs::write(home.path().join("page.txt"), "x".repeat(RESULT_BYTES))?;
@@ -142,7 +142,7 @@ fn memory(neuron: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The most memory that the process has had resident, in KiB.
+/// Returns the peak resident memory of the process, in KiB.
 pub(crate) fn peak_kib(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
@@ -156,7 +156,7 @@ struct Reaped(Child);
 
 impl Drop for Reaped {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         drop(self.0.kill());
         drop(self.0.wait());
     }

@@ -4,7 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use serde_json::{Value, json};
 
-/// The value in the middle; the lower of the two where there are two.
+/// Returns the value in the middle; the lower of the two where there are two.
 pub(crate) fn median(mut values: Vec<Duration>) -> Duration {
     values.sort_unstable();
     values
@@ -17,7 +17,7 @@ pub(crate) fn micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
 }
 
-/// As [`line()`], for figures that meet their target or do not.
+/// Prints a line as [`line()`] does, for figures that meet their target or do not.
 pub(crate) fn judged(bench: &str, mut figures: Value, target: &str, met: bool) {
     if let Some(figures) = figures.as_object_mut() {
         figures.insert("met".to_owned(), Value::Bool(met));
@@ -31,6 +31,6 @@ pub(crate) fn line(bench: &str, figures: Value, target: &str) {
     if let (Some(line), Value::Object(figures)) = (line.as_object_mut(), figures) {
         line.extend(figures);
     }
-    // Who reads the figures may have read enough.
+    // The reader of the figures may have read enough.
     drop(writeln!(std::io::stdout(), "{line}"));
 }

@@ -1,4 +1,4 @@
-//! What a sandbox adds to a command.
+//! The time that a sandbox adds to a command.
 
 use std::{
     path::Path,
@@ -33,7 +33,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
         .into();
     let mut bare_times = Vec::new();
     let mut times: Vec<Vec<Duration>> = confined.iter().map(|_| Vec::new()).collect();
-    // In turn, so that all of them see the same machine.
+    // The kinds alternate, so that all see the same machine.
     for round in 0..WARM_UP + ROUNDS {
         let time = command(&bare, place.path()).await?;
         if round >= WARM_UP {
@@ -63,7 +63,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long a command takes from before its sandbox is made to its end.
+/// Returns how long a command takes from before its sandbox is made to its end.
 async fn command(confinement: &Confinement, cwd: &Path) -> Result<Duration, Failure> {
     let start = Instant::now();
     let mut command = confinement.command("bash", cwd)?;

@@ -22,7 +22,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Deltas of a few words, as models send them.
+    /// Returns a stream with deltas of a few words, as models send them.
     fn new(head: &str, tail: &str) -> Self {
         let mut bytes = Vec::new();
         let mut events = Vec::new();
@@ -48,7 +48,7 @@ impl Sample {
         starts.zip(next).map(|(a, b)| b - a).max().unwrap_or(0)
     }
 
-    /// The least: where the lines end, and the JSON of each event.
+    /// Measures the minimum: finding the ends of the lines, and parsing the JSON of each event.
     fn floor(&self) -> Result<Duration, Failure> {
         let start = Instant::now();
         let lines = memchr::memchr_iter(b'\n', black_box(&self.bytes)).count();
@@ -60,7 +60,7 @@ impl Sample {
         Ok(start.elapsed())
     }
 
-    /// The decoder, with the same parse of each event.
+    /// Measures the decoder, with the same parse of each event.
     fn decode(&self, decoder: &mut impl EventDecoder) -> Result<Duration, Failure> {
         let start = Instant::now();
         let mut events = 0;

@@ -1,4 +1,4 @@
-//! What each layer of tool middleware adds to a call.
+//! The time that each layer of tool middleware adds to a call.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use crate::{
     report::{judged, median, micros},
 };
 
-/// The calls that are timed together, and how often they are.
+/// The number of calls that are timed together, and how often they are.
 const CALLS: u32 = 1_000;
 const ROUNDS: usize = 201;
 /// How many rounds before them do not count.
@@ -33,7 +33,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     let layered = layered();
     let mut bare_times = Vec::new();
     let mut times: Vec<Vec<Duration>> = layered.iter().map(|_| Vec::new()).collect();
-    // In turn, so that all of them see the same machine.
+    // The kinds alternate, so that all see the same machine.
     for round in 0..WARM_UP + ROUNDS {
         let time = calls(&bare).await?;
         if round >= WARM_UP {
@@ -69,8 +69,8 @@ fn tools() -> ToolRegistry {
     model::tools("x".repeat(RESULT_BYTES))
 }
 
-/// A registry for each kind of layer. None of them refuses a call, has it wait or changes its result: what is
-/// measured is what every call pays.
+/// Returns a registry for each kind of layer. No layer rejects a call, delays it or changes its result: the benchmark
+/// measures what every call pays.
 fn layered() -> Vec<(&'static str, ToolRegistry)> {
     let nothing =
         tool_middleware_fn(|call, ctx, next| Box::pin(async move { next.run(call, ctx).await }));
@@ -89,7 +89,7 @@ fn layered() -> Vec<(&'static str, ToolRegistry)> {
         ("hook_runner", with(HookRunner::new(SilentHook))),
         ("timeout", with(Timeout::new(minute))),
         ("concurrency_limit", with(ConcurrencyLimit::new(8))),
-        // As many calls as come in a nanosecond, so that the limit is always met and never waited for.
+        // The rate allows many calls a nanosecond, so that the limit is checked and never delays a call.
         (
             "rate_limit",
             with(RateLimit::new(1, Duration::from_nanos(1))),
@@ -103,7 +103,7 @@ fn with(layer: impl ToolMiddleware + 'static) -> ToolRegistry {
     tools
 }
 
-/// How long the calls take, one after the other.
+/// Returns how long the calls take, one after the other.
 async fn calls(registry: &ToolRegistry) -> Result<Duration, Failure> {
     let ctx = ToolContext::default();
     let call = ToolCall {
@@ -122,7 +122,7 @@ async fn calls(registry: &ToolRegistry) -> Result<Duration, Failure> {
     Ok(start.elapsed())
 }
 
-/// Lets everything pass.
+/// A hook that lets everything pass.
 struct SilentHook;
 
 impl Hook for SilentHook {

@@ -1,4 +1,4 @@
-//! What guards, hooks and telemetry add to a turn in memory.
+//! The time that guards, hooks and telemetry add to a turn in memory.
 
 use std::time::{Duration, Instant};
 
@@ -19,13 +19,13 @@ const TURNS: u32 = 50;
 const ROUNDS: u32 = 100;
 const WARM_UP: u32 = 20;
 
-/// What a run is measured with.
+/// The addition with which a run is measured.
 #[derive(Clone, Copy)]
 enum With {
     Nothing,
-    /// One that looks for secrets in results and answers.
+    /// A guard that looks for secrets in results and answers.
     Guard,
-    /// One that lets everything pass.
+    /// A hook that lets everything pass.
     Hook,
     Both,
 }
@@ -36,7 +36,7 @@ impl With {
 
 pub(crate) async fn measure() -> Result<(), Failure> {
     let [nothing, guard, hook, both] = rounds(With::ALL, &|| ()).await?;
-    // It is the whole process's, from here on.
+    // The telemetry is the whole process's, from here on.
     let (telemetry, spans, metrics) = Telemetry::in_memory();
     tracing_subscriber::registry()
         .with(telemetry.layer())
@@ -61,7 +61,7 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The medians of a turn in microseconds, in turn, so that all see the same machine.
+/// Returns the medians of a turn in microseconds. The kinds alternate, so that all see the same machine.
 async fn rounds<const N: usize>(kinds: [With; N], between: &dyn Fn()) -> Result<[f64; N], Failure> {
     let mut times = kinds.map(|_| Vec::new());
     for round in 0..WARM_UP + ROUNDS {
@@ -76,7 +76,7 @@ async fn rounds<const N: usize>(kinds: [With; N], between: &dyn Fn()) -> Result<
     Ok(times.map(|times| micros(median(times))))
 }
 
-/// How long a run takes.
+/// Returns how long a run takes.
 async fn run(with: With) -> Result<Duration, Failure> {
     let guard = || TextGuard::secrets("secrets");
     let (executor, mut input) = match with {
@@ -99,7 +99,7 @@ async fn run(with: With) -> Result<Duration, Failure> {
     }
 }
 
-/// A hook that has nothing to say.
+/// A hook that lets everything pass.
 struct Silent;
 
 impl Hook for Silent {

@@ -1,6 +1,6 @@
 #![no_main]
 
-//! All targets. `NEURON_FUZZ` names the one that is fuzzed.
+//! All fuzz targets. `NEURON_FUZZ` names the one that is fuzzed.
 
 use std::{env, sync::LazyLock};
 

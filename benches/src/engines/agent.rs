@@ -1,4 +1,4 @@
-//! An agent whose steps are tiny: its prompt says how many turns it takes.
+//! An agent with tiny steps: its prompt contains the number of its turns.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use serde_json::json;
 
 use crate::model::{agent, answer, tools};
 
-/// What the tool of either side answers with.
+/// The answer of either side's tool.
 pub(crate) const ANSWER: &str = "0123456789abcdef";
 
-/// Where the steps are made, on an engine that has a choice.
+/// Where the steps are executed, on an engine that has a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Placement {
-    /// Where neuron makes them by default: the tool in the worker that has the run.
+    /// Where neuron executes them by default: the tool in the worker that has the run.
     Default,
     /// All in the worker that has the run.
     Local,
@@ -37,22 +37,22 @@ impl Placement {
         }
     }
 
-    /// Whether the model is called in the worker that has the run.
+    /// Returns whether the model is called in the worker that has the run.
     pub(crate) const fn is_model_local(self) -> bool {
         matches!(self, Self::Local)
     }
 
-    /// Whether the tool is called in the worker that has the run.
+    /// Returns whether the tool is called in the worker that has the run.
     pub(crate) const fn is_tool_local(self) -> bool {
         matches!(self, Self::Default | Self::Local)
     }
 }
 
-/// The agent that the one of a [tree] starts.
+/// The agent that the agent of a [tree] starts.
 const CHILD: &str = "child";
 
-/// Asks for one tool call a turn, as many turns as the prompt says; or, at `50 runs of 5`, for so many runs of so many turns in
-/// its first.
+/// A model that asks for one tool call a turn, for as many turns as the prompt says; or, at `50 runs of 5`, for 50 runs
+/// of 5 turns in its first turn.
 struct Obedient;
 
 impl Provider for Obedient {
@@ -76,10 +76,10 @@ impl Provider for Obedient {
     }
 }
 
-/// What stands between how many runs there are and of how many turns each.
+/// The text between the number of runs and the number of their turns.
 const OF: &str = " runs of ";
 
-/// Asks for so many runs, or says that all is done.
+/// Asks for this many runs, or answers that everything is done.
 fn starts(runs: u32, turns: &str) -> CompletionResponse {
     let mut said = answer(1, 1);
     if runs > 0 {
@@ -107,7 +107,7 @@ pub(crate) fn executor() -> Executor {
     executor.with_definitions([child])
 }
 
-/// What a run is started with that starts so many of so many turns, whose steps are all activities.
+/// Returns the input of a run that starts this many runs of this many turns, whose steps are all activities.
 pub(crate) fn tree(runs: u32, turns: u32) -> RunInput {
     let mut input = input(turns, Placement::Activity);
     input.prompt = Message::user(format!("{runs}{OF}{turns}"));
@@ -120,10 +120,10 @@ pub(crate) fn tree(runs: u32, turns: u32) -> RunInput {
     input
 }
 
-/// What a run of so many turns is started with.
+/// Returns the input of a run of this many turns.
 pub(crate) fn input(turns: u32, placement: Placement) -> RunInput {
     let agent = AgentSpec {
-        // As a tool has it that reads: one that may take longer is no local activity.
+        // The timeout of a tool that reads: a call that may take longer is not made as a local activity.
         tool_timeout: Duration::from_secs(5),
         activity: ActivitySettings {
             placement: match placement {

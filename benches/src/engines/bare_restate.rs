@@ -1,5 +1,5 @@
-//! The same steps with Restate's SDK and nothing else: each comes to the same bytes as neuron's, and what a turn
-//! shows is written once.
+//! The same steps with only Restate's SDK: the result of each has as many bytes as neuron's, and what a turn shows is
+//! written once.
 
 use neuron_types::ToolOutput;
 use restate_sdk::prelude::*;
@@ -7,7 +7,7 @@ use restate_sdk::prelude::*;
 use super::agent::ANSWER;
 use crate::model::answer;
 
-/// How many bytes a turn of neuron's shows: its events, and where the run stands.
+/// How many bytes a turn of neuron's shows: its events, and the run's status.
 const SHOWN: usize = 1024;
 
 pub(crate) struct Bare;

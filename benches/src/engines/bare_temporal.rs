@@ -1,4 +1,4 @@
-//! The same steps with Temporal's SDK and nothing else: each comes to the same bytes as neuron's.
+//! The same steps with only Temporal's SDK: the result of each has as many bytes as neuron's.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use temporalio_sdk::{
 use super::agent::{ANSWER, Placement};
 use crate::model::answer;
 
-/// How many turns, and where their steps are made.
+/// The number of turns, and where their steps are executed.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Turns {
     pub(crate) turns: u32,

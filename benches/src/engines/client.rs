@@ -21,13 +21,13 @@ pub(crate) const NEURON_QUEUE: &str = "neuron";
 pub(crate) const BARE_QUEUE: &str = "bare";
 pub(crate) const SERVICE_PREFIX: &str = "neuron";
 
-/// The name that Restate knows the bare workflow by.
+/// The name by which Restate knows the bare workflow.
 const BARE_SERVICE: &str = "Bare";
 
 pub(crate) enum Client {
     Neuron {
         runs: Arc<dyn RunClient>,
-        /// The same on Temporal, which has histories.
+        /// The client of Temporal, which has histories.
         temporal: Option<AgentClient>,
     },
     BareTemporal(AgentClient),
@@ -123,7 +123,7 @@ impl Client {
         }
     }
 
-    /// Makes one run that starts so many others, from its start to its output.
+    /// Makes one run that starts this many others, from its start to its output.
     pub(crate) async fn run_tree(&self, id: &str, runs: u32, turns: u32) -> Result<(), Failure> {
         let Self::Neuron { runs: client, .. } = self else {
             return Err("the bare SDKs have no agents that start others".into());
@@ -133,7 +133,7 @@ impl Client {
         client.start(&run_id, input.into()).await?;
         let output = client.wait_for_end(&run_id).await?;
         let used = output.tree().0.total();
-        // Each of them was at work in each of its turns.
+        // Each of the runs did its work in each of its turns.
         if output.state == RunPhase::Completed && used >= u64::from(runs * turns) {
             Ok(())
         } else {
@@ -141,7 +141,7 @@ impl Client {
         }
     }
 
-    /// How many events the history of a run has, on Temporal.
+    /// Returns how many events the history of a run has, on Temporal.
     pub(crate) async fn events(&self, id: &str, turns: u32) -> Result<u32, Failure> {
         let client = match self {
             Self::Neuron { temporal, .. } => temporal.as_ref(),

@@ -1,6 +1,6 @@
 //! The two sides of a comparison.
 
-/// Who makes the steps.
+/// The side that executes the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Neuron,

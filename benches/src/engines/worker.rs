@@ -28,7 +28,7 @@ use crate::failure::Failure;
 /// Linux counts CPU time in hundredths of a second.
 const TICK: Duration = Duration::from_millis(10);
 
-/// A worker process. It ends with this.
+/// A worker process. It ends when this is dropped.
 pub(crate) struct Worker {
     process: Child,
     url: String,
@@ -63,12 +63,12 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Where it serves, for a server that calls its workers.
+    /// Returns the worker's URL, for a server that calls its workers.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The CPU time that it has taken.
+    /// Returns the CPU time that the worker has used.
     pub(crate) fn cpu(&self) -> Result<Duration, Failure> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
         // The second field is the program's name, in parentheses; the times are the 14th and 15th.
@@ -90,7 +90,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -109,7 +109,7 @@ impl AgentWorkflow for Agent {
     }
 }
 
-/// The worker process itself: serves until its standard input ends.
+/// Serves in the worker process itself, until its standard input ends.
 pub(crate) async fn serve(mut args: impl Iterator<Item = String>) -> Result<(), Failure> {
     let mut next = || {
         args.next()
@@ -117,7 +117,7 @@ pub(crate) async fn serve(mut args: impl Iterator<Item = String>) -> Result<(), 
     };
     let (engine, side, address) = (next()?, next()?, next()?);
     std::thread::spawn(|| {
-        // Nothing is ever written: this ends when whoever started the process is gone.
+        // Nothing is ever written: this ends when the parent process is gone.
         drop(std::io::stdin().read_to_end(&mut Vec::new()));
         std::process::exit(0);
     });
@@ -168,8 +168,8 @@ async fn neuron_on_restate() -> Result<(), Failure> {
 }
 
 async fn bare_on_restate() -> Result<(), Failure> {
-    // Connections take it over from here. Without it each entry waits for the acknowledgement of the one before,
-    // 40 ms a step, and the comparison would be with that.
+    // Connections inherit the option from the socket. Without it each entry waits for the acknowledgement of the one
+    // before, 40 ms a step, and the comparison would be with that.
     let socket = TcpSocket::new_v4()?;
     socket.set_nodelay(true)?;
     socket.bind(([127, 0, 0, 1], 0).into())?;

@@ -1,10 +1,10 @@
-//! A local agent with a tool of its own that has state. It survives its process, streams, and asks.
+//! A local agent with a tool of its own that has state. The run survives its process, streams, and asks.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin analyst -- "How many rows has the table runs?"
 //! ```
 //!
-//! Stop it with Ctrl-C and start it again: the run goes on where it was.
+//! Stop it with Ctrl-C and start it again: the run continues where it was.
 
 use std::{
     collections::BTreeMap,
@@ -58,7 +58,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             RunItem::Delta(text) => print!("{text}"),
             RunItem::Ticket(ticket) => {
                 let question = ticket.question();
-                // This agent asks about calls, and nothing else.
+                // This agent only asks about calls.
                 let tool = question.tool.as_deref().unwrap_or_default();
                 let args = question.args.clone().unwrap_or_default();
                 print!("\nmay it call {tool} with {args}? [y/n] ");

@@ -5,8 +5,8 @@
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin coder -- "Fix issue 7" npx -y @modelcontextprotocol/server-github
 //! ```
 //!
-//! It works in the current directory. The words after the task are the command of the MCP server; without them it is the
-//! protocol's own file server, for this directory. Commands and the server run in a sandbox.
+//! It works in the current directory. The words after the task are the command of the MCP server; without them it is
+//! the protocol's own file server, for this directory. Commands and the server run in a sandbox.
 
 use std::{
     env,
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agent = Agent::builder("coder")
         .model("anthropic/claude-sonnet-5-5")
         .instructions("You are a coding assistant. Use your tools to read, search and edit code.")
-        // The server's tools first: of two with one name, the built-in one is used.
+        // The server's tools come first: if two have the same name, the built-in one is used.
         .tools(server.discover_tools().await?)
         .tools(builtin::all())
         .ask("bash")

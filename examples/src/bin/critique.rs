@@ -1,11 +1,11 @@
-//! A workflow of one's own in which a writer mends a text until a critic accepts it, or has read it often enough.
+//! A workflow of a program in which a writer improves a text until a critic accepts it, or has read it often enough.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin critique -- memory "tea"
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin critique -- local "tea"
 //! ```
 //!
-//! `review` does the same by hand, on every engine.
+//! `review` does the same without `team`, on every engine.
 
 use std::{env, error::Error};
 
@@ -17,7 +17,7 @@ use neuron::{
 /// How often the critic reads the text at most.
 const ROUNDS: u32 = 3;
 
-/// Has a text written that a critic accepts.
+/// Lets a writer and a critic write a text that the critic accepts.
 #[neuron::workflow(name = "essay")]
 async fn essay<D: DurableContext>(
     door: &Door<D>,

@@ -1,4 +1,4 @@
-//! A Temporal worker whose agent has tools of its own, and is given and comes to values.
+//! A Temporal worker whose agent has its own tools and typed input and output.
 //!
 //! ```console
 //! temporal server start-dev &

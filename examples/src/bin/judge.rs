@@ -1,5 +1,5 @@
-//! A workflow of one's own in which agents work at the same time, each in a run of its own, and a judge makes one answer
-//! of theirs.
+//! A workflow of a program in which agents work at the same time, each in a run of its own, and a judge combines their
+//! answers into one.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin judge -- memory "tea"
@@ -13,7 +13,7 @@ use neuron::{
     workflow::{Door, DurableContext, Served as _, WorkflowError, team},
 };
 
-/// Asks two about something, and a third about their answers.
+/// Asks two agents the same question, and a third about their answers.
 #[neuron::workflow(name = "jury")]
 async fn jury<D: DurableContext>(
     door: &Door<D>,

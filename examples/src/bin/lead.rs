@@ -1,5 +1,5 @@
-//! An agent that has others work for it, and hands its run over to one in the end. All are values of this program, and each
-//! engine serves them with it.
+//! An agent that gives others work, and hands its run over to one in the end. All of them are values of this program,
+//! and each engine serves them with it.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin lead -- local "tea"

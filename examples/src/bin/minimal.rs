@@ -1,4 +1,4 @@
-//! The minimal agent: a model, instructions, and what is done when a conversation gets long. It runs in memory.
+//! The minimal agent: a model, instructions, and a policy for long conversations. It runs in memory.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin minimal -- "What is the capital of France?"
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agent = Agent::builder("assistant")
         .model("anthropic/claude-sonnet-5-5")
         .instructions("You are a helpful assistant.")
-        // From 100,000 tokens on, the newest messages stay, and the first one.
+        // From 100,000 tokens on, the newest messages and the first one stay.
         .context(ContextPolicy {
             rules: vec![ContextRule::SlidingWindow { keep: 20 }],
             at_tokens: Some(100_000),

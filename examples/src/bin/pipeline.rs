@@ -1,4 +1,4 @@
-//! A workflow of one's own in which agents work one after the other, each on the answer of the one before.
+//! A workflow of a program in which agents work one after the other, each on the answer of the one before.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin pipeline -- memory "tea"

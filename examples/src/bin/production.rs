@@ -1,5 +1,6 @@
-//! A durable production agent: its runs survive their process, on Temporal or in a journal. It has a tool of its own, the
-//! built-in ones that read, a sub-agent, a guard that takes secrets out of what tools return and models answer, and limits.
+//! A durable production agent: its runs survive their process, on Temporal or in a journal. It has a tool of its own,
+//! the built-in ones that read, a sub-agent, a guard that removes secrets from the results of tools and the answers of
+//! models, and limits.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin production -- local staging
@@ -8,9 +9,9 @@
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin production -- temporal staging
 //! ```
 //!
-//! Stop it with Ctrl-C and start it again: the run goes on where it was. Its events are followed; on Temporal any process can,
-//! and what was said is kept in the folder `sessions`, for the runs after it. With `steps` this program takes the run in the
-//! journal from one step to the next.
+//! Stop it with Ctrl-C and start it again: the run continues where it was. The program follows its events; on Temporal
+//! any process can. There the conversation is also kept in the folder `sessions`, for the runs after it. With `steps`
+//! this program executes the run in the journal step by step.
 
 use std::{env, error::Error};
 
@@ -32,7 +33,7 @@ async fn deploy(
     /// Where to: staging or production.
     stage: String,
 ) -> Result<String, ToolError> {
-    // A real one asks the machines.
+    // A real tool would ask the machines.
     match stage.as_str() {
         "staging" | "production" => Ok(format!("the newest version is on {stage}")),
         other => Err(ToolError::ModelRetry(format!("there is no stage {other}"))),
@@ -90,7 +91,7 @@ async fn follow(mut run: Run) -> Result<String, Box<dyn Error>> {
     Ok(run.finished()?.into_text()?)
 }
 
-/// Takes a run in the journal from one step to the next.
+/// Executes a run in the journal step by step.
 async fn by_steps(agent: &Agent, run_id: &str, task: &str) -> Result<String, Box<dyn Error>> {
     let local = Local::open(".neuron").await?;
     let mut steps = agent.on(&local).steps(run_id, task).await?;
@@ -106,7 +107,7 @@ async fn by_steps(agent: &Agent, run_id: &str, task: &str) -> Result<String, Box
     Ok(steps.finished()?.into_text()?)
 }
 
-/// Serves the agent on Temporal, and follows a run of it.
+/// Serves the agent on Temporal, and follows one of its runs.
 async fn on_temporal(agent: &Agent, run_id: &str, task: &str) -> Result<String, Box<dyn Error>> {
     let client = temporal::Client::connect().await?.task_queue("deployments");
     let sessions = SessionManager::new(FileSessionStorage::new("sessions"));

@@ -1,4 +1,4 @@
-//! A workflow of one's own in which two agents take turns, the same on every engine.
+//! A workflow of a program in which two agents take turns, the same on every engine.
 //!
 //! ```console
 //! ANTHROPIC_API_KEY=… cargo run -p neuron-examples --bin review -- local "tea"
@@ -20,14 +20,14 @@ use neuron::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is to be written.
+/// The task of the writer.
 #[derive(Debug, Serialize, Deserialize)]
 struct Topic {
     title: String,
     rounds: u32,
 }
 
-/// What was written, and how often it was mended.
+/// The text, and how often it was improved.
 #[derive(Debug, Serialize, Deserialize)]
 struct Text {
     text: String,
@@ -41,7 +41,7 @@ struct Remark {
     remark: String,
 }
 
-/// A writer mends a text until a critic is content.
+/// Lets a writer improve a text until a critic is content.
 #[neuron::workflow(name = "review")]
 async fn review<D: DurableContext>(door: &Door<D>, topic: Topic) -> Result<Text, WorkflowError> {
     let mut writer = door.scoped("writer")?;

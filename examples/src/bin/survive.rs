@@ -4,7 +4,7 @@
 //! cargo run -p neuron-examples --bin survive -- HOME LOG
 //! ```
 //!
-//! HOME is where the run is kept. Each call of the tool adds a line to LOG.
+//! HOME is the folder of the run. Each call of the tool adds a line to LOG.
 
 use std::{env, error::Error, fs::OpenOptions, io::Write as _, path::PathBuf, sync::Arc};
 
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let home = arguments.next().unwrap_or_else(|| ".neuron".into());
     let log = arguments.next().unwrap_or_else(|| "numbers.log".into());
 
-    // A model that says what a script says, so that this needs no key.
+    // A model that follows a script, so that this needs no key.
     let calls = (1..=CALLS).map(|number| {
         format!(r#"{{"tool_calls": [{{"name": "note", "input": {{"number": {number}}}}}]}}"#)
     });

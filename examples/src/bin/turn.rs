@@ -1,4 +1,5 @@
-//! The turn protocol: an orchestrator of one's own. It runs turns, keeps the conversation, and carries out what a turn wants done.
+//! The turn protocol: a program's own orchestrator. It runs turns, keeps the conversation, and carries out the effects
+//! that a turn asks for.
 //!
 //! ```console
 //! cargo run -p neuron-examples --bin turn
@@ -15,7 +16,7 @@ use neuron::{
     types::{Message, SessionName},
 };
 
-/// What the model says, and what it asks for.
+/// The answers of the model, and the calls that it asks for.
 const SCRIPT: &str = r#"{"turns": [
     {"text": "Hello. Where do you live?"},
     {"tool_calls": [
@@ -25,7 +26,7 @@ const SCRIPT: &str = r#"{"turns": [
     {"text": "I have noted it, and somebody looks at the weather."}
 ]}"#;
 
-/// Whoever needs a turn needs not know which one it is.
+/// Runs a turn of any kind: the caller need not know which one it is.
 async fn exchange(
     turn: &dyn Turn,
     state: &InMemoryState,
@@ -45,7 +46,7 @@ async fn exchange(
     let output = turn.execute(input).await?;
     println!("{:?}: {}", output.exit_reason, output.text());
 
-    // A turn writes nothing: the orchestrator does, and decides about the rest.
+    // A turn writes nothing: the orchestrator does, and decides about the other effects.
     state.append(session, [message, output.message]);
     for effect in carry_out(output.effects, &[state]).await? {
         match effect {

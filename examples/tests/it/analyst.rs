@@ -6,7 +6,7 @@ use std::{
 use neuron_harness::Aimock;
 use serde_json::json;
 
-/// What the model says.
+/// Returns a model with a script.
 fn model() -> Aimock {
     let question = "How many rows has the table runs?";
     Aimock::start(&json!({"fixtures": [

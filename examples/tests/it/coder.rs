@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 const TASK: &str = "Fix the bug in src/main.rs";
 
-/// The model reads the file, mends it, looks at it with a command, notes it with the server's tool, and says so.
+/// Returns a model that reads the file, fixes it, runs a command on it, notes it with the server's tool, and reports
+/// that.
 fn model() -> Aimock {
     let calls = [
         ("read_file", json!({"path": "src/main.rs"})),

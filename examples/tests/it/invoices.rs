@@ -14,7 +14,7 @@ async fn an_invoice_goes_in_and_a_verdict_comes_out() {
         {"match": {"userMessage": invoice, "hasToolResult": false}, "response": {
             "toolCalls": [{"id": "call_1", "name": "charge", "arguments": {"number": "17"}}],
         }},
-        // No JSON: the model is asked once more.
+        // This is not JSON: the model is asked once more.
         {"match": {"userMessage": invoice, "toolCallId": "call_1"}, "response": {"content": "It is paid."}},
     ]}));
     let output = Command::new(env!("CARGO_BIN_EXE_invoices"))

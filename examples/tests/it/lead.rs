@@ -3,7 +3,8 @@ use std::process::Command;
 use neuron_harness::{Aimock, Engine, EngineServer};
 use serde_json::json;
 
-/// The lead has a topic explored, reads what was found, and hands its run over; the editor ends it.
+/// Returns a model. As the lead it has a topic explored, reads what was found, and hands its run over; as the editor it
+/// ends the run.
 fn model() -> Aimock {
     let calls = |id: &str, name: &str, arguments: serde_json::Value| json!({"toolCalls": [{"id": id, "name": name, "arguments": arguments}]});
     Aimock::start(&json!({"fixtures": [
@@ -31,7 +32,7 @@ fn check(engine: &str, variables: &[(&str, &str)]) {
     assert!(output.status.success(), "{engine}: {output:?}");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(said, "Tea is leaves in water.\n", "{engine}");
-    // The lead twice, the explorer and the editor once each.
+    // The lead is asked twice, the explorer and the editor once each.
     assert_eq!(model.journal().len(), 4, "{engine}");
 }
 

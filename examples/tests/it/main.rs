@@ -1,4 +1,4 @@
-//! The programs run as their documentation says.
+//! The programs run as their documentation describes.
 
 #![allow(
     clippy::unwrap_used,

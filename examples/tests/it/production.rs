@@ -9,7 +9,7 @@ use serde_json::json;
 
 const TASK: &str = "Deploy the new feature to staging";
 
-/// The model has the code looked at, deploys, and says more than it should.
+/// Returns a model that has the code explored, deploys, and says more than it should.
 fn model() -> Aimock {
     let call = |id: &str, name: &str, arguments: serde_json::Value| json!({"toolCalls": [{"id": id, "name": name, "arguments": arguments}]});
     let token = format!("ghp_{}", "x".repeat(36));
@@ -45,7 +45,7 @@ fn check(engine: &str, folder: &Path, variables: &[(&str, &str)]) -> Aimock {
         "[tool: agent_explorer]\n[tool: deploy]\nThe flag is deployed, with [secret].\n",
         "{engine}"
     );
-    // The deployer three times, the explorer once.
+    // The deployer is asked three times, the explorer once.
     assert_eq!(model.journal().len(), 4, "{engine}");
     model
 }
@@ -54,7 +54,7 @@ fn check(engine: &str, folder: &Path, variables: &[(&str, &str)]) -> Aimock {
 fn a_run_in_the_journal_is_followed_and_keeps_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     drop(check("local", folder.path(), &[]));
-    // The journal has what took the secret's place, and not the secret.
+    // The journal contains what replaced the secret, and not the secret.
     let files = fs::read_dir(folder.path().join(".neuron")).unwrap();
     let files = files.filter_map(|file| fs::read(file.unwrap().path()).ok());
     let kept: Vec<String> = files
@@ -78,7 +78,7 @@ async fn a_run_on_temporal_is_followed_and_keeps_what_was_said() {
     let variables = [("TEMPORAL_ADDRESS", address.as_str())];
     let model = check("temporal", folder.path(), &variables);
     assert!(folder.path().join("sessions").is_dir());
-    // Started once more, it is the same run, and nothing is done again.
+    // A second start continues the same run, and nothing is done again.
     let again = production("temporal", &model, folder.path(), &variables);
     assert!(again.status.success(), "{again:?}");
     let said = String::from_utf8_lossy(&again.stdout);

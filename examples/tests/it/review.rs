@@ -3,7 +3,8 @@ use std::process::{Command, Output};
 use neuron_harness::{Aimock, Engine, EngineServer};
 use serde_json::{Value, json};
 
-/// The writer writes, the critic is not content at first, the writer mends, the critic is content.
+/// Returns a model. The writer writes, the critic is not content at first, the writer improves the text, the critic is
+/// content.
 fn model() -> Aimock {
     let answer = |to: &str, answer: Value| {
         let content = match answer {

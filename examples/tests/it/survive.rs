@@ -13,7 +13,7 @@ use neuron_harness::{PipeGate, eventually};
 use neuron_patience::Dice;
 use rustix::fs::OFlags;
 
-/// When a process is killed.
+/// The moment at which a process is killed.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     /// A call has begun.
@@ -25,7 +25,7 @@ enum Event {
 }
 
 const EVENTS: [Event; 3] = [Event::Begun, Event::Noted, Event::Followed];
-/// How many calls the run makes: more than processes that are killed let through, which is two each.
+/// How many calls the run makes: more than the killed processes allow, which is two each.
 const CALLS: u32 = 30;
 const KILLS: usize = 14;
 
@@ -49,7 +49,7 @@ impl Place {
             .unwrap()
     }
 
-    /// Makes the log a full pipe, at which the next call is held in the middle.
+    /// Makes the log a full pipe, which blocks the next call in the middle.
     fn hold(&self) -> FullPipe {
         let path = self.0.path().join("next.log");
         let pipe = FullPipe::at(&path);
@@ -57,12 +57,12 @@ impl Place {
         pipe
     }
 
-    /// Starts the process and kills it at the event. `held` holds its first call, and what holds the next one afterwards is put
-    /// into its place. Returns what was noted.
+    /// Starts the process and kills it at the event. `held` blocks its first call, and is replaced by the pipe that
+    /// blocks the next one afterwards. Returns what was noted.
     fn kill_at(&self, event: Event, held: &mut FullPipe) -> Vec<u32> {
         let mut process = self.survivor();
         let mut logs = Vec::new();
-        // The one after it is held before it goes on.
+        // The call after it is blocked before it continues.
         let mut call = || {
             held.reached_by(&process);
             logs.push(std::mem::replace(held, self.hold()));
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// A pipe that takes nothing more until it is read.
+/// A pipe that accepts nothing more until it is read.
 struct FullPipe {
     pipe: File,
     noted: String,
@@ -102,7 +102,7 @@ impl FullPipe {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).custom_flags(flags);
         let mut pipe = options.open(path).unwrap();
-        // What is left in the end is less than a page, and all of it is no number.
+        // The remainder is less than a page, and all of it is no number.
         for size in [4096, 1] {
             while pipe.write(&vec![b'\n'; size]).is_ok() {}
         }
@@ -112,7 +112,7 @@ impl FullPipe {
         }
     }
 
-    /// Waits until the process has it open, to write to it.
+    /// Waits until the process has the pipe open for writing.
     fn reached_by(&self, process: &Child) {
         let own = self.pipe.metadata().unwrap();
         let folder = format!("/proc/{}/fd", process.id());
@@ -124,7 +124,7 @@ impl FullPipe {
         });
     }
 
-    /// Reads what is in it.
+    /// Reads the content of the pipe.
     fn empty(&mut self) {
         let mut bytes = [0; 4096];
         loop {
@@ -160,7 +160,7 @@ fn finishes_however_often_it_is_killed() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "All are noted.\n");
     noted.extend(numbers(&fs::read_to_string(place.log()).unwrap()));
 
-    // Every call was made, in order; one that was in flight when its process was killed may have been made twice.
+    // Every call was made, in order; a call that was in flight when its process was killed may have been made twice.
     assert!(noted.is_sorted(), "{noted:?}");
     assert!(noted.len() <= CALLS as usize + KILLS, "{noted:?}");
     noted.dedup();

@@ -3,7 +3,7 @@ use std::process::{Command, Output};
 use neuron_harness::Aimock;
 use serde_json::{Value, json};
 
-/// What the model answers to whom, by what they are told last or by their instructions.
+/// Returns the model's answer to an agent, which the last message or the instructions identify.
 fn answer(matches: &Value, answer: &str) -> Value {
     json!({"match": matches, "response": {"content": answer}})
 }
@@ -20,7 +20,7 @@ fn run(program: &str, engine: &str, model: &Aimock) -> Output {
         .unwrap()
 }
 
-/// Runs a program in memory and in a journal, where it prints this after so many calls of the model.
+/// Runs a program in memory and in a journal, and checks that it prints this after this many calls of the model.
 fn check(program: &str, fixtures: &[Value], printed: &str, calls: usize) {
     for engine in ["memory", "local"] {
         let model = Aimock::start(&json!({ "fixtures": fixtures }));

@@ -12,17 +12,17 @@ use crate::{Running, eventually, http};
 #[derive(Debug)]
 pub struct Aimock {
     address: String,
-    // In this order: the process ends before its folder goes.
+    // The order matters: the process ends before its folder is removed.
     _process: Running,
     _folder: TempDir,
 }
 
 impl Aimock {
-    /// Starts a server with these fixtures. A request that fits none is refused.
+    /// Starts a server with these fixtures. A request that matches none is rejected.
     ///
     /// # Panics
     ///
-    /// If there is no such program or it does not start.
+    /// If the program is missing or does not start.
     #[must_use]
     pub fn start(fixtures: &Value) -> Self {
         let program = env::var_os("NEURON_AIMOCK").expect(
@@ -57,18 +57,18 @@ impl Aimock {
         }
     }
 
-    /// The address without a path.
+    /// Returns the address without a path.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What it was asked, in order: each entry has `path`, `headers`, `body` and `response`. A body is in the
-    /// Chat Completions form, whatever the API was: it is what aimock understood.
+    /// Returns the requests that it got, in order: each entry has `path`, `headers`, `body` and `response`. A body is
+    /// in the Chat Completions form, whatever the API was: it is what aimock understood.
     ///
     /// # Panics
     ///
-    /// If it does not answer.
+    /// If the server does not answer.
     #[must_use]
     pub fn journal(&self) -> Vec<Value> {
         let answer = http::ask(&self.url(), "GET /__aimock/journal", "");

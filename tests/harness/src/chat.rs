@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// An answer that is a text.
+/// Returns an answer that is a text.
 #[must_use]
 pub fn text(text: &str) -> Value {
     answer(&json!({"role": "assistant", "content": text}), "stop")
 }
 
-/// An answer that asks for tool calls: id, tool and arguments of each.
+/// Returns an answer that asks for tool calls: id, tool and arguments of each.
 #[must_use]
 pub fn calls(calls: &[(&str, &str, Value)]) -> Value {
     let calls: Vec<Value> = calls
@@ -33,23 +33,23 @@ fn answer(message: &Value, finish_reason: &str) -> Value {
     })
 }
 
-/// An error body.
+/// Returns an error body.
 #[must_use]
 pub fn error(code: &str, message: &str) -> Value {
     json!({"error": {"message": message, "type": code, "param": null, "code": code}})
 }
 
-/// The messages of a request.
+/// Returns the messages of a request.
 ///
 /// # Panics
 ///
-/// If it has none.
+/// If the request has no messages.
 #[must_use]
 pub fn messages(request: &Value) -> &Vec<Value> {
     request["messages"].as_array().unwrap()
 }
 
-/// Which turn a request is for, counted from 1: one more than the answers in it.
+/// Returns which turn a request is for, counted from 1: one more than the answers in it.
 #[must_use]
 pub fn turn(request: &Value) -> usize {
     let answers = messages(request).iter();
@@ -58,11 +58,11 @@ pub fn turn(request: &Value) -> usize {
         .count()
 }
 
-/// The tool results in a request: the call's id and the text, in their order.
+/// Returns the tool results in a request: the call's id and the text, in their order.
 ///
 /// # Panics
 ///
-/// If a result lacks either.
+/// If a result lacks the id or the text.
 #[must_use]
 pub fn tool_results(request: &Value) -> Vec<(String, String)> {
     messages(request)
@@ -75,11 +75,11 @@ pub fn tool_results(request: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of a message, in one piece or in parts.
+/// Returns the text of a message, in one piece or in parts.
 ///
 /// # Panics
 ///
-/// If it has neither.
+/// If the message has no text.
 #[must_use]
 pub fn content(message: &Value) -> String {
     match &message["content"] {

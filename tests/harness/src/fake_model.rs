@@ -1,4 +1,4 @@
-//! A model API whose every answer is the test's: at what time, with which status, or not at all.
+//! A model API whose every answer the test decides: its time, its status, or that it never arrives.
 
 use std::{
     collections::BTreeMap,
@@ -18,12 +18,12 @@ use serde_json::Value;
 
 use crate::{chat, eventually};
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which one it is, counted from 1.
+    /// The number of the request, counted from 1.
     pub number: usize,
-    /// When it was complete.
+    /// When the request was complete.
     pub at: Instant,
     /// The path, with its query.
     pub path: String,
@@ -33,34 +33,34 @@ pub struct Request {
     pub body: Value,
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 #[derive(Debug, Clone)]
 pub enum Reply {
     /// A whole answer.
     Answer {
         /// The status.
         status: u16,
-        /// Headers beside the usual ones.
+        /// Headers besides the usual ones.
         headers: Vec<(String, String)>,
         /// The body.
         body: Value,
     },
-    /// None, until the other side goes.
+    /// No answer, until the client disconnects.
     Hang,
-    /// The connection is closed without a word.
+    /// The connection is closed without an answer.
     Cut,
     /// The connection is closed in the middle of this body.
     Half(Value),
 }
 
 impl Reply {
-    /// Success with this body.
+    /// Returns a success with this body.
     #[must_use]
     pub fn ok(body: Value) -> Self {
         Self::status(200, body)
     }
 
-    /// This status with this body.
+    /// Returns an answer with this status and this body.
     #[must_use]
     pub fn status(status: u16, body: Value) -> Self {
         Self::Answer {
@@ -70,7 +70,7 @@ impl Reply {
         }
     }
 
-    /// The same answer with another header.
+    /// Returns the same answer with another header.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         if let Self::Answer { headers, .. } = &mut self {
@@ -91,43 +91,44 @@ type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
 struct Shared {
     handler: Box<Handler>,
     requests: Mutex<Vec<Request>>,
-    /// How many requests came.
+    /// The number of requests.
     count: AtomicUsize,
     /// Whether requests are kept.
     keeps: bool,
-    /// Requests whose other side went before it was answered.
+    /// The number of requests whose client disconnected before the answer.
     left: AtomicUsize,
     closed: AtomicBool,
 }
 
 impl FakeModel {
-    /// Starts a server that answers with what `handler` says. It is asked on a thread of the request's own, so
-    /// it may wait.
+    /// Starts a server whose answers `handler` returns. The handler is called on the request's own thread, so it may
+    /// block.
     ///
     /// # Panics
     ///
-    /// If no port can be had.
+    /// If no port is free.
     #[must_use]
     pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::serving(Box::new(handler), true)
     }
 
-    /// A server that keeps no request behind its answer: for so many that they would fill the memory.
+    /// Starts a server that discards each request after its answer: for so many requests that they would fill the
+    /// memory.
     ///
     /// # Panics
     ///
-    /// As [`start`](Self::start).
+    /// The panics of [`start`](Self::start).
     #[must_use]
     pub fn forgetful(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::serving(Box::new(handler), false)
     }
 
-    /// A server that gives these Chat Completions, one a turn, but leaves the first request of the last turn hanging until
-    /// the other side goes.
+    /// Starts a server that gives these Chat Completions, one a turn, but leaves the first request of the last turn
+    /// unanswered until the client disconnects.
     ///
     /// # Panics
     ///
-    /// As [`start`](Self::start).
+    /// The panics of [`start`](Self::start).
     #[must_use]
     pub fn hanging_in_the_last(turns: Vec<Value>) -> Self {
         let has_hung = AtomicBool::new(false);
@@ -158,26 +159,26 @@ impl FakeModel {
                     return;
                 }
                 let server = Arc::clone(&server);
-                // The other side may go at any time: that is what many tests are about.
+                // The client may disconnect at any time: that is what many tests are about.
                 thread::spawn(move || stream.and_then(|stream| server.serve(stream)).ok());
             }
         });
         Self { address, shared }
     }
 
-    /// Where it listens, as `host:port`.
+    /// Returns its address, as `host:port`.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// The address without a path.
+    /// Returns the address without a path.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request so far, in the order of arrival.
+    /// Returns every request so far, in the order of arrival.
     ///
     /// # Panics
     ///
@@ -187,7 +188,7 @@ impl FakeModel {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    /// The bodies of every request so far.
+    /// Returns the bodies of every request so far.
     #[must_use]
     pub fn bodies(&self) -> Vec<Value> {
         self.requests()
@@ -196,21 +197,21 @@ impl FakeModel {
             .collect()
     }
 
-    /// Waits until so many requests came.
+    /// Waits until this many requests arrived.
     pub fn reached(&self, count: usize) {
         eventually(&format!("request number {count}"), || {
             (self.requests().len() >= count).then_some(())
         });
     }
 
-    /// How many requests were dropped by the other side while they hung.
+    /// Returns how many unanswered requests the client dropped.
     #[must_use]
     pub fn left(&self) -> usize {
         self.shared.left.load(Ordering::SeqCst)
     }
 
-    /// An agent file with one agent, which talks to this server in the Chat Completions form and needs no
-    /// key. `keys` are the agent's own; sub-tables may follow in them.
+    /// Returns an agent file with one agent, which uses this server in the Chat Completions form and needs no key.
+    /// `keys` are the agent's own; sub-tables may follow in them.
     #[must_use]
     pub fn agent_file(&self, keys: &str) -> String {
         format!(
@@ -224,7 +225,7 @@ impl FakeModel {
 impl Drop for FakeModel {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for connections.
+        // The connection wakes the thread that waits for connections.
         TcpStream::connect(self.address).ok();
     }
 }
@@ -263,7 +264,7 @@ impl Shared {
                 stream.write_all(&body.as_bytes()[..half])?;
             }
             Reply::Hang => {
-                // Nothing more is sent by the other side, so this ends when it goes.
+                // The client sends nothing more, so this ends when it disconnects.
                 io::copy(&mut stream, &mut io::sink()).ok();
                 self.left.fetch_add(1, Ordering::SeqCst);
             }

@@ -4,11 +4,11 @@ use std::{env, path::PathBuf, process::Command};
 
 use serde_json::Value;
 
-/// Where a program is, which is fetched if it is not here yet.
+/// Returns the path of a program, which is fetched if it is missing.
 ///
 /// # Errors
 ///
-/// What is said by the command that cannot have it.
+/// The message of the command that cannot fetch it.
 pub(crate) fn fetched(name: &str) -> Result<PathBuf, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let found = Command::new(cargo)

@@ -1,4 +1,4 @@
-//! Holding something until the test lets it go.
+//! Gates that block something until the test opens them.
 
 use std::{
     fs::{File, OpenOptions},
@@ -12,8 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 
 use crate::eventually;
 
-/// Holds threads of the test, such as answers of a fake server. Cloning it makes another handle of the same
-/// gate.
+/// Blocks threads of the test, such as answers of a fake server. A clone is another handle of the same gate.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<(Mutex<State>, Condvar)>);
 
@@ -24,28 +23,28 @@ struct State {
 }
 
 impl Gate {
-    /// A gate that is shut.
+    /// Returns a gate that is shut.
     #[must_use]
     pub fn shut() -> Self {
         Self::default()
     }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate for all threads, now and later.
     ///
     /// # Panics
     ///
-    /// If a thread that it holds panicked.
+    /// If a thread that waits at the gate panicked.
     pub fn open(&self) {
         let (state, changed) = &*self.0;
         state.lock().unwrap().open = true;
         changed.notify_all();
     }
 
-    /// Waits until it is open.
+    /// Waits until the gate is open.
     ///
     /// # Panics
     ///
-    /// If nobody opens it in time.
+    /// If the gate is not opened in time.
     pub fn pass(&self) {
         let (state, changed) = &*self.0;
         let mut held = state.lock().unwrap();
@@ -57,11 +56,11 @@ impl Gate {
         assert!(!timeout.timed_out(), "a gate was not opened in time");
     }
 
-    /// Waits until somebody waits at it.
+    /// Waits until a thread waits at the gate.
     ///
     /// # Panics
     ///
-    /// If nobody comes in time.
+    /// If no thread arrives in time.
     pub fn reached(&self) {
         let (state, changed) = &*self.0;
         let held = state.lock().unwrap();
@@ -72,13 +71,13 @@ impl Gate {
     }
 }
 
-/// A named pipe that another process stops at when it reads it as a file.
+/// A named pipe that blocks another process which reads it as a file.
 #[derive(Debug)]
 pub struct PipeGate {
     path: PathBuf,
 }
 
-/// A reader that a [`PipeGate`] holds. Dropping it lets the reader go on: it finds an empty file.
+/// A reader that a [`PipeGate`] blocks. Dropping it lets the reader continue: it finds an empty file.
 #[derive(Debug)]
 #[must_use]
 pub struct HeldReader(#[expect(dead_code, reason = "the open end is what holds")] File);
@@ -88,7 +87,7 @@ impl PipeGate {
     ///
     /// # Panics
     ///
-    /// If that fails.
+    /// If the pipe cannot be made.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
@@ -97,13 +96,13 @@ impl PipeGate {
         }
     }
 
-    /// Waits until a process reads it, and holds that process.
+    /// Waits until a process reads the pipe, and blocks that process.
     ///
     /// # Panics
     ///
-    /// If none comes in time.
+    /// If no process reads it in time.
     pub fn reader(&self) -> HeldReader {
-        // A pipe that nobody reads cannot be opened for writing without waiting.
+        // A pipe without a reader cannot be opened for writing without waiting.
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
         let open = || {
             OpenOptions::new()

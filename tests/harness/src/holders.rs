@@ -1,12 +1,12 @@
-//! Files that hold a text.
+//! Files that contain a text.
 
 use std::{fs, io::ErrorKind, path::Path};
 
-/// Every file under a folder whose bytes hold the text.
+/// Returns every file under a folder whose bytes contain the text.
 ///
 /// # Panics
 ///
-/// If a file in the folder cannot be read. Those that go meanwhile are passed over.
+/// If a file in the folder cannot be read. Files that are removed meanwhile are ignored.
 #[must_use]
 pub fn holders(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -16,7 +16,7 @@ pub fn holders(folder: &Path, text: &str) -> Vec<String> {
             found.extend(holders(&path, text));
             continue;
         }
-        // A server's sockets are no files.
+        // A server's sockets are not files.
         if !path.is_file() {
             continue;
         }

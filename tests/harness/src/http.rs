@@ -1,4 +1,4 @@
-//! Plain HTTP, as much as asking a server on this machine needs.
+//! Plain HTTP, as far as requests to a server on this machine need it.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -9,25 +9,25 @@ use std::{
 /// How long [`try_ask`] waits for an answer.
 const SILENCE: Duration = Duration::from_secs(10); // Who asks asks again.
 
-/// Sends a request, such as `GET /health`, and gives the answer with its head.
+/// Sends a request, such as `GET /health`, and returns the answer with its head.
 ///
 /// # Panics
 ///
-/// If nobody answers.
+/// If the server does not answer.
 #[must_use]
 pub fn ask(url: &str, request: &str, body: &str) -> String {
     let host = url.strip_prefix("http://").unwrap();
     exchange(host, request, body, None).unwrap()
 }
 
-/// As [`ask`]; `None` if nobody answers within 10 s.
+/// Sends a request as [`ask`] does. Returns `None` if there is no answer within 10 s.
 #[must_use]
 pub fn try_ask(url: &str, request: &str, body: &str) -> Option<String> {
     let host = url.strip_prefix("http://")?;
     exchange(host, request, body, Some(SILENCE)).ok()
 }
 
-/// The status and the body of a GET at `host:port`; `None` if nobody answers.
+/// Returns the status and the body of a GET at `host:port`; `None` if the server does not answer.
 #[must_use]
 pub fn get(address: &str, path: &str) -> Option<(u16, String)> {
     let answer = exchange(address, &format!("GET {path}"), "", None).ok()?;
@@ -36,8 +36,8 @@ pub fn get(address: &str, path: &str) -> Option<(u16, String)> {
     Some((status, body))
 }
 
-/// Sends a request to `host:port` and gives the answer with its head. With a time, it is an error if nothing comes
-/// for so long.
+/// Sends a request to `host:port` and returns the answer with its head. With a time, it is an error if nothing arrives
+/// for that long.
 pub(crate) fn exchange(
     host: &str,
     request: &str,
@@ -58,14 +58,14 @@ pub(crate) fn exchange(
     Ok(answer)
 }
 
-/// The JSON of an answer.
+/// Returns the JSON of an answer.
 #[must_use]
 pub fn json(answer: &str) -> Option<serde_json::Value> {
     let (_, body) = answer.split_once("\r\n\r\n")?;
     serde_json::from_str(body).ok()
 }
 
-/// Whether the answer has this status.
+/// Returns whether the answer has this status.
 #[must_use]
 pub fn has_status(answer: &str, status: u16) -> bool {
     let line = answer.lines().next().unwrap_or_default();

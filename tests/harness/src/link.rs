@@ -1,4 +1,4 @@
-//! A way between two processes that can be cut.
+//! A link between two processes that can be cut.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use std::{
 /// How many bytes are passed on at once.
 const PIECE: usize = 16 * 1024;
 
-/// A way over TCP, from an address of its own to another one. Dropping it ends its connections.
+/// A link over TCP, from an address of its own to another one. Dropping it ends its connections.
 #[derive(Debug)]
 pub struct Link {
     address: SocketAddr,
@@ -30,7 +30,7 @@ struct State {
     passage: Passage,
     /// Both ends of each connection, by its number.
     connections: BTreeMap<u64, [TcpStream; 2]>,
-    /// Those that carry nothing any more, and say nothing of it.
+    /// The connections that carry nothing any more, without either end noticing.
     lost: BTreeSet<u64>,
     made: u64,
 }
@@ -44,7 +44,7 @@ enum Passage {
     Gone,
 }
 
-/// What becomes of a piece that is to be passed on.
+/// What happens to a piece that is to be passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Passes,
@@ -53,11 +53,11 @@ enum Fate {
 }
 
 impl Link {
-    /// An open way to `host:port`, where nobody has to listen yet.
+    /// Returns an open link to `host:port`, which need not be listening yet.
     ///
     /// # Panics
     ///
-    /// If no port can be had.
+    /// If no port is free.
     #[must_use]
     pub fn to(target: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -79,14 +79,14 @@ impl Link {
                     return;
                 }
                 let carrier = Arc::clone(&carrier);
-                // Either side may go at any time.
+                // Either side may disconnect at any time.
                 thread::spawn(move || stream.and_then(|stream| carrier.carry(&stream)).ok());
             }
         });
         Self { address, shared }
     }
 
-    /// Where it begins, as `host:port`.
+    /// Returns the link's own address, as `host:port`.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.to_string()
@@ -97,24 +97,24 @@ impl Link {
         self.shared.set(Passage::Cut);
     }
 
-    /// Lets nothing pass. Connections stay, and so does what is sent meanwhile.
+    /// Holds everything back. Connections stay, and so does what is sent meanwhile.
     pub fn hold(&self) {
         self.shared.set(Passage::Held);
     }
 
-    /// Loses all that is sent, and neither end is told: connections stay, carry nothing, and never will, and new ones are
-    /// taken and lost too.
+    /// Loses everything that is sent, and neither end notices: connections stay, carry nothing, and never will, and new
+    /// ones are accepted and lost, too.
     pub fn swallow(&self) {
         self.shared.set(Passage::Swallowed);
     }
 
-    /// How many connections are open that carry nothing any more.
+    /// Returns how many open connections carry nothing any more.
     #[must_use]
     pub fn lost(&self) -> usize {
         self.shared.state().lost.len()
     }
 
-    /// Lets everything pass again: what was held too, and nothing of what was lost.
+    /// Passes everything on again: what was held back too, and nothing of what was lost.
     pub fn mend(&self) {
         self.shared.set(Passage::Open);
     }
@@ -123,7 +123,7 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.shared.set(Passage::Gone);
-        // Wakes the thread that waits for connections.
+        // The connection wakes the thread that waits for connections.
         TcpStream::connect(self.address).ok();
     }
 }
@@ -144,7 +144,7 @@ impl Shared {
         }
         if matches!(passage, Passage::Cut | Passage::Gone) {
             for end in state.connections.values().flatten() {
-                // It may have ended by itself.
+                // The connection may have ended by itself.
                 end.shutdown(Shutdown::Both).ok();
             }
         }
@@ -152,14 +152,14 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// What the way does, once it holds nothing any more.
+    /// Returns the state of the link, once it holds nothing back any more.
     fn passage(&self) -> Passage {
         let held = |state: &mut State| state.passage == Passage::Held;
         let state = self.changed.wait_while(self.state(), held).unwrap();
         state.passage
     }
 
-    /// What becomes of something of this connection, once nothing is held any more.
+    /// Returns what happens to a piece of this connection, once nothing is held back any more.
     fn fate(&self, number: u64) -> Fate {
         let passage = self.passage();
         match passage {
@@ -175,7 +175,7 @@ impl Shared {
         let passage = self.passage();
         let to = match passage {
             Passage::Cut | Passage::Gone => return Ok(()),
-            // Nobody hears of it.
+            // Neither end notices it.
             Passage::Swallowed => from.try_clone()?,
             Passage::Open | Passage::Held => TcpStream::connect(&self.target)?,
         };
@@ -193,7 +193,8 @@ impl Shared {
         Ok(())
     }
 
-    /// The number of a connection that was made when the way was so; `None` if it was cut while it was made.
+    /// Returns the number of a connection that was made when the link was in this state; `None` if the link was cut
+    /// meanwhile.
     fn add(&self, ends: [TcpStream; 2], when: Passage) -> Option<u64> {
         let mut state = self.state();
         if matches!(state.passage, Passage::Cut | Passage::Gone) {
@@ -222,9 +223,9 @@ impl Shared {
             }
         }
         match self.fate(number) {
-            // The other direction may go on.
+            // The other direction may continue.
             Fate::Passes => drop(to.shutdown(Shutdown::Write)),
-            // That one end has ended is nothing that the other hears of.
+            // The other end does not notice that this one has ended.
             Fate::Lost => {
                 let open = |state: &mut State| state.passage != Passage::Gone;
                 drop(self.changed.wait_while(self.state(), open).unwrap());

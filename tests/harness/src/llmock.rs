@@ -11,7 +11,7 @@ use crate::{Running, eventually, http, python};
 #[derive(Debug)]
 pub struct Llmock {
     address: String,
-    // In this order: the process ends before its folder goes.
+    // The order matters: the process ends before its folder is removed.
     _process: Running,
     _folder: TempDir,
 }
@@ -21,7 +21,7 @@ impl Llmock {
     ///
     /// # Panics
     ///
-    /// If there is no such program or it does not start.
+    /// If the program is missing or does not start.
     #[must_use]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -29,8 +29,8 @@ impl Llmock {
         command
             .args(["-c", "from llmock.cli import app; app()"])
             .args(["serve", "--host", "127.0.0.1", "--port", "0"])
-            // As a model would. Without it a whole stream is on its way before the fake can notice that
-            // nobody reads it any more, and it blames the client for that.
+            // A model is as slow. Without the delay a whole stream is sent before the fake can notice that it is not
+            // read any more, and it blames the client for that.
             .args(["--stream-chunk-delay-ms", "25"]) // What the fake judges by; it is not the test that does.
             .current_dir(folder.path());
         let mut process = Running::start(command, &folder.path().join("llmock"));
@@ -48,23 +48,23 @@ impl Llmock {
         }
     }
 
-    /// The address without a path.
+    /// Returns the address without a path.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Has the requests to come behave so, each behaviour once unless it says otherwise.
+    /// Sets the behaviour for the next requests, each behaviour once unless it sets a number.
     ///
     /// # Panics
     ///
-    /// If the server does not take them.
+    /// If the server does not accept the behaviours.
     pub fn behave(&self, behaviors: &Value) {
         let answer = self.ask("POST", "scenario", &json!({"behaviors": behaviors}));
         assert!(answer["queued"].is_u64(), "{answer}");
     }
 
-    /// How many requests came.
+    /// Returns how many requests arrived.
     ///
     /// # Panics
     ///
@@ -76,11 +76,11 @@ impl Llmock {
             .unwrap()
     }
 
-    /// Checks that the client did nothing that is worth even a warning.
+    /// Checks that the client did nothing that deserves even a warning.
     ///
     /// # Panics
     ///
-    /// If it did.
+    /// If the client did.
     pub fn finds_nothing_wrong(&self) {
         let verdict = self.ask("GET", "verdict", &Value::Null);
         assert_eq!(verdict["passed"], true, "{verdict:#}");

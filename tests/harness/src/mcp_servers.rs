@@ -1,4 +1,4 @@
-//! MCP servers for tests: the programs of the protocol's own makers, and one of ours.
+//! MCP servers for tests: the programs of the protocol's own makers, and two of this repository.
 
 use std::{
     env,
@@ -10,29 +10,31 @@ use std::{
 
 use crate::{Process, fetched::fetched, free_address};
 
-/// Names the program beside which the others are.
+/// The variable with the program beside which the others are.
 const VARIABLE: &str = "NEURON_MCP_SERVERS";
 
-/// A server of our own with the tools `fine` and `evil`, which does what its argument says. It is run by `node`.
+/// A server of this repository with the tools `fine` and `evil`, which does what its argument names. It is run by
+/// `node`.
 pub const HOSTILE_SERVER: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../crates/blocks/mcp/tests/it/hostile.mjs"
 );
 
-/// A server of our own that speaks the version of 2026-07-28 and asks before it answers, as the tool says: `twice` and
-/// `page` a person, `nobody` a model and the folders. It is run by `node`; with the argument `older` it is an older one.
+/// A server of this repository that speaks the version of 2026-07-28 and asks before it answers, depending on the tool:
+/// `twice` and `page` a person, `nobody` a model and the folders. It is run by `node`; with the argument `older` it is
+/// an older one.
 pub const ASKING_SERVER: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../crates/blocks/mcp/tests/it/asking.mjs"
 );
 
-/// A program of the protocol's own, by its name, to be run by `node`: `mcp-server-everything`,
-/// `mcp-server-filesystem`, `mcp-inspector` or `conformance`. It is looked for beside what `NEURON_MCP_SERVERS` names, which
-/// `cargo xtask test` sets, else where `cargo xtask engines` puts it.
+/// Returns one of the protocol's own programs, by its name, to be run by `node`: `mcp-server-everything`,
+/// `mcp-server-filesystem`, `mcp-inspector` or `conformance`. It is looked for beside the program of
+/// `NEURON_MCP_SERVERS`, which `cargo xtask test` sets, otherwise where `cargo xtask engines` puts it.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If the program is missing.
 #[must_use]
 pub fn mcp_program(name: &str) -> String {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -46,8 +48,8 @@ pub fn mcp_program(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The server `mcp-server-everything` over HTTP, at an address that stays the same when it is killed and started
-/// again. Dropping it kills it.
+/// The server `mcp-server-everything` over HTTP, at an address that stays the same when it is killed and started again.
+/// Dropping it kills it.
 #[derive(Debug)]
 pub struct EverythingServer {
     address: String,
@@ -55,11 +57,11 @@ pub struct EverythingServer {
 }
 
 impl EverythingServer {
-    /// Returns when it listens.
+    /// Starts the server, and returns when it listens.
     ///
     /// # Panics
     ///
-    /// If it ends at once.
+    /// If the server ends at once.
     #[must_use]
     pub fn start() -> Self {
         let mut server = Self {
@@ -70,13 +72,13 @@ impl EverythingServer {
         server
     }
 
-    /// Its URL.
+    /// Returns its URL.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Kills it and returns when it is gone.
+    /// Kills the server and returns when it is gone.
     ///
     /// # Panics
     ///
@@ -87,11 +89,11 @@ impl EverythingServer {
         }
     }
 
-    /// Starts it anew, and returns when it listens.
+    /// Starts the server again, and returns when it listens.
     ///
     /// # Panics
     ///
-    /// If it ends at once.
+    /// If the server ends at once.
     pub fn start_again(&mut self) {
         self.kill();
         let (_, port) = self.address.rsplit_once(':').unwrap();
@@ -108,7 +110,7 @@ impl EverythingServer {
         let mut lines = BufReader::new(process.take_stderr().unwrap()).lines();
         let listens = lines.any(|line| line.unwrap().contains("listening"));
         assert!(listens, "the everything server ended at once");
-        // Somebody has to read what it goes on writing.
+        // The server's further output has to be read.
         std::thread::spawn(move || lines.for_each(drop));
         self.process = Some(process);
     }

@@ -2,9 +2,9 @@
 
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
-/// Whether any process has this file open, also one in a sandbox of its own. The file must be there.
+/// Returns whether any process has this file open, also one in a sandbox of its own. The file must exist.
 ///
-/// Processes of other users are seen only by root.
+/// Only root sees the processes of other users.
 ///
 /// # Panics
 ///
@@ -15,7 +15,7 @@ pub fn is_open(file: &Path) -> bool {
     let processes = fs::read_dir("/proc").unwrap();
     let opened = processes.filter_map(|process| fs::read_dir(process.ok()?.path().join("fd")).ok());
     opened.flatten().flatten().any(|descriptor| {
-        // The path differs from one mount namespace to another; what it leads to does not.
+        // The path differs from one mount namespace to another; the file does not.
         let found = fs::metadata(descriptor.path());
         found.is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino()))
     })

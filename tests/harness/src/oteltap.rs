@@ -11,7 +11,7 @@ use crate::{Running, eventually, free_address, python};
 #[derive(Debug)]
 pub struct Oteltap {
     address: String,
-    // In this order: the process ends before its folder goes.
+    // The order matters: the process ends before its folder is removed.
     process: Running,
     _folder: TempDir,
 }
@@ -21,7 +21,7 @@ impl Oteltap {
     ///
     /// # Panics
     ///
-    /// If there is no such program or it does not start.
+    /// If the program is missing or does not start.
     #[must_use]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -29,7 +29,7 @@ impl Oteltap {
         let (_, port) = address.split_once(':').unwrap();
         let mut command = Command::new(python());
         command
-            // Lines are not kept back until there are many.
+            // Without this, lines are buffered until there are many.
             .args(["-u", "-m", "oteltap", "--port", port])
             .current_dir(folder.path());
         let mut process = Running::start(command, &folder.path().join("oteltap"));
@@ -45,26 +45,26 @@ impl Oteltap {
         }
     }
 
-    /// What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to.
+    /// Returns the value for `OTEL_EXPORTER_OTLP_ENDPOINT`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The spans that came so far, as OTLP writes them in JSON, with ids in hex. What they have in common, such as their
-    /// resource, is not among it.
+    /// Returns the spans that arrived so far, as OTLP writes them in JSON, with ids in hex. What they have in common,
+    /// such as their resource, is not included.
     #[must_use]
     pub fn spans(&self) -> Vec<Value> {
         self.items(|item| item.get("spanId").is_some() && item.get("parentSpanId").is_some())
     }
 
-    /// The metrics that came so far, in the same way.
+    /// Returns the metrics that arrived so far, in the same way.
     #[must_use]
     pub fn metrics(&self) -> Vec<Value> {
         self.items(|item| item.get("unit").is_some())
     }
 
-    /// It prints one item a line. The last line may be half there.
+    /// Returns the printed items of a kind, one a line. The last line may be incomplete.
     fn items(&self, are: impl Fn(&Value) -> bool) -> Vec<Value> {
         let stdout = self.process.stdout();
         let items = stdout

@@ -1,4 +1,4 @@
-//! Ports of this machine that nobody listens at.
+//! Free ports of this machine.
 
 use std::{
     env,
@@ -12,18 +12,18 @@ use std::{
     },
 };
 
-/// Below those that systems give to connections, so that none of them takes one.
+/// Below the ports that systems give to connections, so that no connection takes one.
 const FIRST: u16 = 15_000;
 const MANY: u16 = 15_000;
 
-/// What says that this process has its ports, as long as it lives. Tests of several processes run side by side.
+/// The locks of this process's ports, held as long as it lives. Tests of several processes run side by side.
 static HELD: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
-/// An address of this machine that nobody listens at, as `host:port`. No other test gets it while this process lives.
+/// Returns a free address of this machine, as `host:port`. No other test gets it while this process lives.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If no port is free.
 #[must_use]
 pub fn free_address() -> String {
     format!("127.0.0.1:{}", free_port().unwrap())
@@ -34,7 +34,7 @@ pub(crate) fn free_ports() -> io::Result<[u16; 3]> {
 }
 
 fn free_port() -> io::Result<u16> {
-    // Processes begin at different places, for they would go the same way otherwise.
+    // Processes begin at different places, since they would take the same way otherwise.
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let user = env::var("USER").unwrap_or_default();
     let folder = env::temp_dir().join(format!("neuron-test-ports-{user}"));
@@ -44,7 +44,7 @@ fn free_port() -> io::Result<u16> {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
         let port = FIRST + begin.wrapping_add(step) % MANY;
         let file = File::create(folder.join(port.to_string()))?;
-        // Whoever is not one of us may listen there, too.
+        // A process that is not a test may listen there, too.
         if file.try_lock().is_ok() && TcpListener::bind(("127.0.0.1", port)).is_ok() {
             HELD.lock().unwrap().push(file);
             return Ok(port);

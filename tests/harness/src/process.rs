@@ -1,4 +1,4 @@
-//! Processes that end with the value that stands for them.
+//! Processes that end with the values that own them.
 
 use std::{
     fs, io,
@@ -7,33 +7,33 @@ use std::{
 
 use crate::{built, until};
 
-/// A process under way. Dropping it kills it.
+/// A running process. Dropping it kills it.
 ///
-/// It stays in the process group of the test, so what ends the whole group ends it too.
+/// It stays in the process group of the test, so ending the whole group ends it, too.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
 }
 
 impl Process {
-    /// Starts a command without input. What it prints goes where the command says.
+    /// Starts a command without input. Its output goes where the command directs it.
     ///
     /// # Errors
     ///
-    /// What keeps it from being started.
+    /// The process cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let child = command.stdin(Stdio::null()).spawn()?;
         Ok(Self { child })
     }
 
-    /// Starts an example program of the test's own package: a worker that can be killed. It is told what it
-    /// needs in variables.
+    /// Starts an example program of the test's own package: a worker that can be killed. Variables contain its
+    /// settings.
     ///
     /// Cargo builds a package's examples with its tests, into the folder beside theirs.
     ///
     /// # Errors
     ///
-    /// What keeps it from being started; if it was not built, how to do that.
+    /// The process cannot be started; if the example was not built, the error names the command that builds it.
     pub fn start_example(name: &str, variables: &[(&str, String)]) -> io::Result<Self> {
         let program = built::folder()?.join("examples").join(name);
         let mut command = Command::new(&program);
@@ -48,37 +48,37 @@ impl Process {
         })
     }
 
-    /// The process's id.
+    /// Returns the process's id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status of the process, if it has ended.
     ///
     /// # Errors
     ///
-    /// What keeps the operating system from saying.
+    /// The operating system cannot report it.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// What it prints from here on, where its command has that piped.
+    /// Returns its further standard output, if the command pipes it.
     pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// The same of standard error.
+    /// Returns its further standard error, if the command pipes it.
     pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
 
-    /// Waits for its end, however long that takes.
+    /// Waits for the end of the process, however long that takes.
     pub(crate) fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
 
-    /// Kills it with `SIGKILL`, and returns when it is gone.
+    /// Kills the process with `SIGKILL`, and returns when it is gone.
     ///
     /// # Errors
     ///
@@ -91,16 +91,16 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended.
         self.kill().ok();
     }
 }
 
-/// Whether a process is there. One that has ended and that nobody waited for is not.
+/// Returns whether a process exists. One that has ended and was not waited for does not count.
 ///
 /// # Panics
 ///
-/// If the system says of a process what it never does.
+/// If the system reports an impossible state.
 #[must_use]
 pub fn is_running(id: u32) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else {
@@ -110,11 +110,11 @@ pub fn is_running(id: u32) -> bool {
     !state.starts_with('Z') && !state.starts_with('X')
 }
 
-/// Waits until none of these processes is there.
+/// Waits until none of these processes exists.
 ///
 /// # Panics
 ///
-/// If one still is after [`patience`](neuron_patience::patience).
+/// If one still exists after [`patience`](neuron_patience::patience).
 pub async fn have_ended(ids: &[u32]) {
     until(async || (!ids.iter().any(|id| is_running(*id))).then_some(())).await;
 }

@@ -9,8 +9,8 @@ use std::{
 
 use crate::{Process, http, until};
 
-/// A program in a folder, without input and with an environment that names no engine, agent file or log, and trusts the
-/// agent file that is found there.
+/// Returns a program in a folder, without input and with an environment that names no engine, agent file or log, and
+/// trusts the agent file that is found there.
 #[must_use]
 pub fn program_in(folder: &Path, program: &str) -> Command {
     const OURS: [&str; 3] = ["NEURON_", "TEMPORAL_", "RESTATE_"];
@@ -29,11 +29,11 @@ pub fn program_in(folder: &Path, program: &str) -> Command {
     command
 }
 
-/// Waits until a worker that answers about itself here knows that it is to stop.
+/// Waits until a worker, whose health address this is, knows that it is to stop.
 ///
 /// # Panics
 ///
-/// If it does not within [`patience`](neuron_patience::patience).
+/// If the worker does not know it within [`patience`](neuron_patience::patience).
 pub async fn has_heard(health: &str) {
     until(async || {
         let ready = http::get(health, "/readyz").is_some_and(|(status, _)| status == 200);
@@ -42,7 +42,7 @@ pub async fn has_heard(health: &str) {
     .await;
 }
 
-/// A program under way that says a line when it serves. Dropping it kills it.
+/// A running program that prints a line when it serves. Dropping it kills it.
 #[derive(Debug)]
 pub struct Program {
     process: Process,
@@ -51,11 +51,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it without input, and waits for its line.
+    /// Starts the program without input, and waits for its line.
     ///
     /// # Errors
     ///
-    /// What keeps it from being started.
+    /// The program cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let mut process = Process::start(command.stdout(Stdio::piped()))?;
         let mut line = String::new();
@@ -65,7 +65,7 @@ impl Program {
         Ok(Self { process, line })
     }
 
-    /// Kills it with `SIGKILL`, and returns when it is gone.
+    /// Kills the program with `SIGKILL`, and returns when it is gone.
     ///
     /// # Panics
     ///
@@ -74,7 +74,7 @@ impl Program {
         self.process.kill().unwrap();
     }
 
-    /// Asks it to stop with `SIGTERM`, and waits until it has.
+    /// Asks the program to stop with `SIGTERM`, and waits until it has.
     ///
     /// # Panics
     ///
@@ -83,7 +83,7 @@ impl Program {
         self.ask_to_stop().await
     }
 
-    /// Asks it to stop with `SIGTERM`. What is returned waits until it has.
+    /// Asks the program to stop with `SIGTERM`. The returned future waits until it has.
     ///
     /// # Panics
     ///

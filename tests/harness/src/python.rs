@@ -1,8 +1,8 @@
-//! The Python that programs of others are installed for.
+//! The Python with the installed programs of other projects.
 
 use std::{env, path::PathBuf};
 
-/// Returns the Python that the clients and servers of others which tests use are installed for.
+/// Returns the Python with the other projects' clients and servers that tests use.
 ///
 /// # Panics
 ///

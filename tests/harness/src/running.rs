@@ -1,4 +1,4 @@
-//! Processes whose output is kept, and what they are found to have said and done.
+//! Processes whose output is kept, and checks of what they printed and did.
 
 use std::{
     fs::{self, File},
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{Process, poll::patiently};
 
-/// A process under way. Dropping it kills it.
+/// A running process. Dropping it kills it.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
@@ -23,12 +23,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a command without input. What it prints goes to `<place>.out` and `<place>.err`: a pipe could
-    /// fill up, and would be held open by whatever outlives the process.
+    /// Starts a command without input. Its output goes to `<place>.out` and `<place>.err`: a pipe could fill up, and
+    /// would be kept open by any process that outlives this one.
     ///
     /// # Panics
     ///
-    /// If it cannot be started.
+    /// If the process cannot be started.
     #[must_use]
     pub fn start(mut command: Command, place: &Path) -> Self {
         let (stdout, stderr) = (place.with_extension("out"), place.with_extension("err"));
@@ -47,44 +47,44 @@ impl Running {
         }
     }
 
-    /// The process's id.
+    /// Returns the process's id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// When it was started.
+    /// Returns when it was started.
     #[must_use]
     pub fn started(&self) -> Instant {
         self.started
     }
 
-    /// What it has printed to standard output so far.
+    /// Returns what it has printed to standard output so far.
     #[must_use]
     pub fn stdout(&self) -> String {
         read(&self.stdout)
     }
 
-    /// What it has printed to standard error so far.
+    /// Returns what it has printed to standard error so far.
     #[must_use]
     pub fn stderr(&self) -> String {
         read(&self.stderr)
     }
 
-    /// Whether it has not ended by itself.
+    /// Returns whether the process has not ended by itself.
     ///
     /// # Panics
     ///
-    /// If the operating system does not say.
+    /// If the operating system does not report it.
     pub fn is_running(&mut self) -> bool {
         self.process.ended().unwrap().is_none()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     ///
     /// # Panics
     ///
-    /// If it does not come in time; what it printed is in the message.
+    /// If the process does not end in time; its output is in the message.
     #[must_use]
     pub fn finish(mut self) -> Finished {
         let ended = patiently(|| self.process.ended().unwrap());
@@ -100,7 +100,7 @@ impl Running {
         self.finished(status)
     }
 
-    /// Kills it with SIGKILL: it gets to do nothing more, and what it started is not told.
+    /// Kills the process with SIGKILL: it can do nothing more, and its own children are not notified.
     ///
     /// # Panics
     ///
@@ -144,14 +144,14 @@ impl Finished {
     ///
     /// # Panics
     ///
-    /// If it is another one; what the process printed is in the message.
+    /// If it has another one; the output of the process is in the message.
     #[must_use]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "exit code of {self:#?}");
         self
     }
 
-    /// Standard output as exactly one JSON value.
+    /// Returns standard output as exactly one JSON value.
     ///
     /// # Panics
     ///
@@ -161,7 +161,7 @@ impl Finished {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
     }
 
-    /// Standard output as one JSON value a line.
+    /// Returns standard output as one JSON value a line.
     ///
     /// # Panics
     ///
@@ -176,8 +176,7 @@ impl Finished {
             .collect()
     }
 
-    /// Checks that standard error is a sentence that holds all of these, in any case, and no debugging
-    /// output.
+    /// Checks that standard error is a sentence that contains all of these parts, in any case, and no debugging output.
     ///
     /// # Panics
     ///

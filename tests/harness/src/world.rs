@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{Finished, Running, built};
 
-/// What one test works in. Dropping it removes everything.
+/// The folders of one test. Dropping it removes everything.
 #[derive(Debug)]
 pub struct World {
     folder: TempDir,
@@ -23,11 +23,11 @@ pub struct World {
 }
 
 impl World {
-    /// An empty working directory and an empty home.
+    /// Returns an empty working directory and an empty home.
     ///
     /// # Panics
     ///
-    /// If they cannot be made.
+    /// If the folders cannot be made.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -39,31 +39,31 @@ impl World {
         }
     }
 
-    /// Sets a variable of the processes to come. They have few: no key, no proxy and no `NEURON_…` of the
+    /// Sets a variable of the processes to come. They have few variables: no key, no proxy and no `NEURON_…` of the
     /// test's own environment reaches them. They trust the agent files that they find.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.variables.push((name.to_owned(), value.into()));
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
-    /// A path in the working directory.
+    /// Returns a path in the working directory.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.work().join(name)
     }
 
-    /// A file of the working directory; empty where there is none.
+    /// Returns the content of a file in the working directory; empty if the file is missing.
     #[must_use]
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.file(name)).unwrap_or_default()
     }
 
-    /// Writes a file of the working directory.
+    /// Writes a file in the working directory.
     ///
     /// # Panics
     ///
@@ -74,19 +74,19 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
-    /// `NEURON_HOME`. Nothing is there before the first command.
+    /// Returns `NEURON_HOME`. The folder is empty before the first command.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// The database of the journal.
+    /// Returns the path of the journal's database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.home().join("neuron.db")
     }
 
-    /// The command, ready to be changed and started with [`launch`](Self::launch).
+    /// Returns the command, ready to be changed and started with [`launch`](Self::launch).
     #[must_use]
     pub fn command<A: AsRef<OsStr>>(&self, args: &[A]) -> Command {
         let mut command = self.plain(neuron());
@@ -94,7 +94,7 @@ impl World {
         command
     }
 
-    /// Another program with the environment that [`command`](Self::command) gets.
+    /// Returns another program with the environment that [`command`](Self::command) gets.
     #[must_use]
     pub fn plain(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -135,12 +135,12 @@ impl World {
     ///
     /// # Panics
     ///
-    /// If it is another one.
+    /// If the exit code is another one.
     pub fn does(&self, code: i32, args: &[&str]) {
         drop(self.neuron(args).exits(code));
     }
 
-    /// The run's events.
+    /// Returns the run's events.
     #[must_use]
     pub fn events(&self, run: &str) -> Vec<Value> {
         self.neuron(&["events", run, "--json"])
@@ -148,7 +148,7 @@ impl World {
             .json_lines()
     }
 
-    /// The run's events of one type.
+    /// Returns the run's events of one type.
     #[must_use]
     pub fn events_of(&self, run: &str, kind: &str) -> Vec<Value> {
         let mut events = self.events(run);
@@ -156,7 +156,7 @@ impl World {
         events
     }
 
-    /// The run's status.
+    /// Returns the run's status.
     #[must_use]
     pub fn status(&self, run: &str) -> Value {
         self.neuron(&["status", run, "--json"]).exits(0).json()
@@ -169,14 +169,14 @@ impl Default for World {
     }
 }
 
-/// The root folder of the workspace.
+/// Returns the root folder of the workspace.
 #[must_use]
 pub fn workspace() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap().to_path_buf()
 }
 
-/// The command: what `NEURON_BIN` names, or what was built beside the tests.
+/// Returns the path of the command: that of `NEURON_BIN`, or that beside the tests.
 fn neuron() -> PathBuf {
     let path = env::var_os("NEURON_BIN").map_or_else(beside_the_tests, PathBuf::from);
     assert!(

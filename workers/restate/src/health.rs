@@ -1,4 +1,4 @@
-//! Whether Restate knows this worker, and what the worker counts.
+//! The readiness of this worker, which is whether Restate knows it, and its metrics.
 
 use std::sync::{
     Arc,
@@ -8,7 +8,7 @@ use std::sync::{
 use neuron_restate::Metrics;
 use neuron_worker::Health;
 
-/// What the answers are made of. Cheap to clone.
+/// The parts of the answers. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct RestateHealth {
     metrics: Arc<Metrics>,
@@ -16,7 +16,7 @@ pub(crate) struct RestateHealth {
 }
 
 impl RestateHealth {
-    /// A worker that registers itself is ready while Restate knows it.
+    /// Returns the health of a worker. If the worker registers itself, it is ready while Restate knows it.
     pub(crate) fn new(metrics: Arc<Metrics>, registers: bool) -> Self {
         Self {
             metrics,

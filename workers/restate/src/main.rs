@@ -14,13 +14,13 @@ mod registration;
 use crate::{args::Args, health::RestateHealth};
 
 fn main() -> ExitCode {
-    // First: this program may have been started again as a sandbox's helper.
+    // This comes first: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
     let args: Args = neuron_worker::parse();
     run(args.settings.log_format, |stop| serve(args, stop))
 }
 
-/// Why nothing is listened for, and what to do about it.
+/// The reason why the worker does not listen, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}, in RESTATE_IDENTITY_KEYS, or say --insecure-listen")]
 struct NotListened(#[source] SettingsError);
@@ -68,7 +68,7 @@ async fn serve_agents(
     let url = args
         .url
         .unwrap_or_else(|| registration::url(scheme, address));
-    // Where it is reached is a guess of a worker that listens at every address.
+    // The address of a worker that listens at every address is a guess.
     let is_known = has_url || !args.listen.ip().is_unspecified();
     let called = || is_known.then(|| registration::deployment(&url));
     let deployment = args.deployment.or_else(called);
@@ -92,7 +92,7 @@ async fn serve_agents(
     served.map_err(WorkerError::engine)
 }
 
-/// The services, as the command line has them.
+/// Returns the services with the settings of the command line.
 fn services(
     args: &Args,
     executors: Executors,

@@ -1,4 +1,4 @@
-//! Telling Restate where this worker is.
+//! The registration of this worker with Restate.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -17,16 +17,16 @@ const LONGEST_DELAY: Duration = Duration::from_secs(5);
 /// How often the server is asked whether it still knows the worker.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
 
-/// How a worker is made known.
+/// The manner of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Registration {
-    /// What the server knows at its URL stays.
+    /// An existing registration of the URL stays.
     New,
-    /// In place of what the server knows at its URL.
+    /// An existing registration of the URL is replaced.
     Over,
 }
 
-/// What Restate reaches an address at, if it runs on the same machine.
+/// Returns the URL at which Restate reaches an address, if it runs on the same machine.
 pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -37,8 +37,8 @@ pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
 /// The longest name of a deployment.
 const LONGEST_NAME: usize = 64;
 
-/// What a deployment is called that Restate reaches there, where nobody says otherwise: nothing that a URL may hold beside the
-/// address, and a number behind an address that is too long.
+/// Returns the default name of a deployment that Restate reaches at this URL: nothing of the URL except the address,
+/// and a hash after an address that is too long.
 pub(crate) fn deployment(url: &str) -> String {
     let address = url.split_once("://").map_or(url, |(_, address)| address);
     let address = address.split(['?', '#']).next().unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn deployment(url: &str) -> String {
     if name.len() <= LONGEST_NAME {
         return name;
     }
-    // FNV-1a: it has to be the same in every build.
+    // The hash is FNV-1a: it has to be the same in every build.
     let hash = address
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -64,8 +64,8 @@ pub(crate) fn deployment(url: &str) -> String {
     format!("{kept}-{hash:016x}")
 }
 
-/// Registers the worker, and tries again while the server is not there; and again when the server has forgotten it, as
-/// one whose data were lost. Never ends.
+/// Registers the worker, and tries again while the server is away; and again when the server has forgotten the worker,
+/// for example because the server's data were lost. Never returns.
 pub(crate) async fn register(
     client: RestateClient,
     how: Registration,
@@ -110,7 +110,7 @@ async fn register_once(client: &RestateClient, how: Registration, url: &str) {
     }
 }
 
-/// Whether the server knows the worker. While it does not answer, it has not forgotten it either.
+/// Returns whether the server knows the worker. A server that does not answer has not forgotten it either.
 async fn is_known(client: &RestateClient, url: &str) -> bool {
     match client.is_registered(url).await {
         Ok(is_registered) => is_registered,

@@ -1,4 +1,4 @@
-//! Reaching Temporal, and what to do where that fails.
+//! The connection to Temporal, and what to do if it fails.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use tokio::time::Instant;
 /// How long one try may take.
 const TRY: Duration = Duration::from_secs(10);
 
-/// How long it takes until the next one.
+/// The pause before the next try.
 const BETWEEN: Duration = Duration::from_secs(1);
 
-/// How often it is said that the server is not there.
+/// How often it is reported that the server is away.
 const SAID: Duration = Duration::from_secs(30);
 
-/// Why Temporal is not reached, and what to do about it.
+/// The reason why Temporal is not reached, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 enum NotReached {
     #[error("{0}: start it, or set TEMPORAL_ADDRESS")]
@@ -41,18 +41,18 @@ impl From<RunClientError> for NotReached {
 }
 
 impl NotReached {
-    /// Whether it may pass.
+    /// Returns whether the error may pass.
     fn may_pass(&self) -> bool {
         matches!(self, Self::Away(_) | Self::Silent)
     }
 }
 
-/// Connects as Temporal's own tools do. A server that is not there is waited for: for ever, or as long as is said. What
-/// the worker reports is tried again for `patience` when the server is away later.
+/// Connects as Temporal's own tools do. A server that is away is awaited: forever, or for as long as is set. The
+/// worker's reports are retried for `patience` when the server is away later.
 ///
 /// # Errors
 ///
-/// Settings that cannot be used, a server that says no, or one that is not there in time.
+/// Settings that cannot be used, a server that rejects the connection, or one that is not there in time.
 pub(crate) async fn connect(
     wait: Option<Duration>,
     patience: Duration,

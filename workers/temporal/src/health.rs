@@ -1,4 +1,4 @@
-//! Whether the namespace can be used, and what the SDK measures.
+//! Whether the namespace can be used, and the metrics of the SDK.
 
 use std::{
     error::Error,
@@ -19,11 +19,11 @@ use temporalio_common::telemetry::{
 /// Timeout of a readiness probe.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What the answers are made of.
+/// The parts of the answers.
 pub(crate) struct TemporalHealth {
-    /// Set once the server was reached.
+    /// The client, once the server was reached.
     client: Arc<OnceLock<AgentClient>>,
-    /// Where the SDK's own exporter listens, on this machine only.
+    /// The address of the SDK's own exporter, on this machine only.
     metrics: SocketAddr,
     http: reqwest::Client,
 }
@@ -33,7 +33,8 @@ pub(crate) struct TemporalHealth {
 struct NoMetrics(#[source] Box<dyn Error + Send + Sync>);
 
 impl TemporalHealth {
-    /// Collects metrics from now on, and is ready when there is a client. The options have the worker measured.
+    /// Starts collecting metrics. The worker is ready once there is a client. The returned options let the SDK measure
+    /// the worker.
     pub(crate) fn start(
         client: Arc<OnceLock<AgentClient>>,
     ) -> Result<(Self, TelemetryOptions), WorkerError> {

@@ -18,7 +18,7 @@ mod versions;
 
 use crate::{args::Args, health::TemporalHealth};
 
-/// One agent to completion.
+/// The workflow that runs one agent to completion.
 struct Agent;
 
 impl AgentWorkflow for Agent {
@@ -33,7 +33,7 @@ impl AgentWorkflow for Agent {
 }
 
 fn main() -> ExitCode {
-    // First: this program may have been started again as a sandbox's helper.
+    // This comes first: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
     let args: Args = neuron_worker::parse();
     // Workflows run in this thread: they are not `Send`.
@@ -97,7 +97,7 @@ async fn serve_agents(
         .workflow::<Agent>()
         .build()
         .map_err(WorkerError::broken)?;
-    // It is set once.
+    // It is only set once.
     drop(reached.set(client.clone()));
     say(&format!(
         "serving {} on Temporal at {}, namespace {}, task queue {}",

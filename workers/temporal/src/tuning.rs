@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, value_parser};
 use neuron_temporal::{AgentWorkerBuilder, SearchAttributes};
 use neuron_worker::duration;
 
-/// The shortest time for which the reports of steps are tried again.
+/// The shortest time for which the reports of steps are retried.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What an operator sets of the worker, where the defaults do not fit.
@@ -67,7 +67,7 @@ enum WhichAttributes {
 }
 
 impl Tuning {
-    /// Sets the builder so.
+    /// Sets these options on the builder.
     pub(crate) fn apply(&self, mut builder: AgentWorkerBuilder) -> AgentWorkerBuilder {
         if let Some(tasks) = self.max_workflow_tasks {
             builder = builder.max_workflow_tasks(count(tasks));
@@ -106,7 +106,7 @@ impl Tuning {
             })
     }
 
-    /// How long the reports of steps are tried again: as long as a step may be silent.
+    /// Returns how long the reports of steps are retried: as long as a step may be silent.
     pub(crate) fn patience(&self) -> Duration {
         let longest = self.write_heartbeat_timeout.max(self.heartbeat_timeout);
         longest.max(PATIENCE)

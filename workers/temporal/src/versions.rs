@@ -1,10 +1,10 @@
-//! Of which deployment and build the worker is.
+//! The deployment and build of the worker.
 
 use clap::{Args, ValueEnum};
 use neuron_temporal::{AgentWorkerBuilder, Versioning};
 use neuron_worker::WorkerError;
 
-/// What the controller of workers in Kubernetes sets.
+/// The variables that the controller of workers in Kubernetes sets.
 const DEPLOYMENT: &str = "TEMPORAL_DEPLOYMENT_NAME";
 const BUILD: &str = "TEMPORAL_WORKER_BUILD_ID";
 
@@ -41,19 +41,19 @@ pub(crate) struct Version {
 }
 
 impl Version {
-    /// Sets the builder so.
+    /// Sets this version on the builder.
     pub(crate) fn apply(self, builder: AgentWorkerBuilder) -> AgentWorkerBuilder {
         builder.deployment(self.deployment, self.build, self.versioning)
     }
 }
 
-/// Why it is not clear of which build the worker is.
+/// The reason why the worker's build is ambiguous.
 #[derive(Debug, thiserror::Error)]
 #[error("a deployment and a build id belong together: set {0}, too")]
 struct Half(&'static str);
 
 impl Versions {
-    /// The deployment and the build, if the worker is to be of any.
+    /// Returns the deployment and the build, if the worker is to have any.
     ///
     /// # Errors
     ///

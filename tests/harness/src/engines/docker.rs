@@ -48,7 +48,7 @@ fn failed(image: &str) -> impl FnOnce(testcontainers::TestcontainersError) -> En
     }
 }
 
-/// An image's name and its tag. A colon before the last slash belongs to a registry's port.
+/// Returns an image's name and its tag. A colon before the last slash belongs to a registry's port.
 fn parts(image: &str) -> (&str, &str) {
     match image.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, tag),

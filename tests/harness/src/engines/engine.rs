@@ -14,17 +14,17 @@ use crate::{Addresses, Engine, EngineError, Launcher, http, ports::free_ports};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25); // Between two looks.
 
-/// A server that is on its way up may take a question and never answer it: it is asked again after this.
+/// A server that is starting may accept a request and never answer it: the request is repeated after this time.
 const SILENCE: Duration = Duration::from_secs(2); // It is asked again, as often as it takes.
 
-/// Somebody else may have taken a port that was free a moment before.
+/// Another process may have taken a port that was free a moment before.
 const TRIES: u32 = 3;
 
 /// A Temporal or Restate server that a test uses.
 ///
-/// One that is started here listens on free ports of this machine, keeps its data until it is dropped, and is
-/// killed then. Temporal's takes as many steps a second as it can, where the dev server's default is 20, and
-/// begins a run's next history at once, where the default is a second after the one before.
+/// A server that is started here listens on free ports of this machine, keeps its data until it is dropped, and is
+/// killed then. Temporal's takes as many steps a second as it can, where the dev server's default is 20, and begins a
+/// run's next history at once, where the default is a second after the one before.
 #[derive(Debug)]
 pub struct EngineServer {
     engine: Engine,
@@ -32,7 +32,7 @@ pub struct EngineServer {
     runs: Runs,
 }
 
-/// What runs a server.
+/// The process or container of a server.
 #[derive(Debug)]
 enum Runs {
     Native(Native),
@@ -48,20 +48,20 @@ static TEMPORAL: Shared = Mutex::const_new(Weak::new());
 static RESTATE: Shared = Mutex::const_new(Weak::new());
 
 impl EngineServer {
-    /// Starts the engine that the environment asks for: see [`Launcher::find`].
+    /// Starts the engine that the environment names: see [`Launcher::find`].
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start), or if there is no program.
+    /// The errors of [`start`](Self::start), or if the program is missing.
     pub async fn find(engine: Engine) -> Result<Self, EngineError> {
         Self::start(engine, Launcher::find(engine)?).await
     }
 
-    /// The server that the tests of this process share. It ends when the last of them drops it.
+    /// Returns the server that the tests of this process share. It ends when the last of them drops it.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     pub async fn shared(engine: Engine) -> Result<Arc<Self>, EngineError> {
         let shared = match engine {
             Engine::Temporal => &TEMPORAL,
@@ -76,11 +76,11 @@ impl EngineServer {
         Ok(server)
     }
 
-    /// Starts the engine that the environment asks for with variables of its own.
+    /// Starts the engine that the environment names, with additional variables.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find), or [`EngineError::External`] where the environment names a server that runs.
+    /// The errors of [`find`](Self::find), or [`EngineError::External`] if the environment names a running server.
     pub async fn find_with(
         engine: Engine,
         variables: &[(&str, &str)],
@@ -151,13 +151,13 @@ impl EngineServer {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// Returns the addresses at which the server listens.
     #[must_use]
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 
-    /// The folder of its data and its log; `None` where that is not on this machine.
+    /// Returns the folder of its data and its log; `None` if it is not on this machine.
     #[must_use]
     pub fn data(&self) -> Option<&Path> {
         match &self.runs {
@@ -166,21 +166,21 @@ impl EngineServer {
         }
     }
 
-    /// Kills it with `SIGKILL`, starts it again on the same data and ports, and waits until it answers.
+    /// Kills the server with `SIGKILL`, starts it again on the same data and ports, and waits until it answers.
     ///
     /// # Errors
     ///
-    /// [`EngineError::External`] for a server that somebody else started, or as [`start`](Self::start).
+    /// [`EngineError::External`] for a server that was not started here, or the errors of [`start`](Self::start).
     pub async fn restart(&mut self) -> Result<(), EngineError> {
         self.kill().await?;
         self.revive().await
     }
 
-    /// Kills it with `SIGKILL`.
+    /// Kills the server with `SIGKILL`.
     ///
     /// # Errors
     ///
-    /// [`EngineError::External`] for a server that somebody else started.
+    /// [`EngineError::External`] for a server that was not started here.
     pub async fn kill(&mut self) -> Result<(), EngineError> {
         match &mut self.runs {
             Runs::Native(native) => native.kill(),
@@ -190,11 +190,11 @@ impl EngineServer {
         }
     }
 
-    /// Starts it again after [`kill`](Self::kill), on the same data and ports, and waits until it answers.
+    /// Starts the server again after [`kill`](Self::kill), on the same data and ports, and waits until it answers.
     ///
     /// # Errors
     ///
-    /// As [`restart`](Self::restart).
+    /// The errors of [`restart`](Self::restart).
     pub async fn revive(&mut self) -> Result<(), EngineError> {
         match &mut self.runs {
             Runs::Native(native) => native.revive()?,
@@ -228,7 +228,7 @@ impl EngineServer {
     }
 }
 
-/// Whether a plain GET is answered well.
+/// Returns whether a plain GET succeeds.
 fn gets(url: &str, path: &str) -> bool {
     let host = url.trim_start_matches("http://").trim_end_matches('/');
     let answer = http::exchange(host, &format!("GET {path}"), "", Some(SILENCE));

@@ -1,12 +1,12 @@
-//! What keeps a test from having a server.
+//! The errors of starting a server for a test.
 
 use std::{io, path::PathBuf};
 
-/// An engine is not there.
+/// An engine is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// There is no program.
+    /// The program is missing.
     #[error(
         "there is no {name}: set {variable} to the program, or see why `cargo xtask engines {name}` fails: {why}"
     )]
@@ -15,7 +15,7 @@ pub enum EngineError {
         name: &'static str,
         /// The variable that may name it.
         variable: &'static str,
-        /// What `cargo xtask engines` said.
+        /// The error of `cargo xtask engines`.
         why: String,
     },
     /// A program cannot be started or ended.
@@ -26,21 +26,21 @@ pub enum EngineError {
         /// The cause.
         source: io::Error,
     },
-    /// There is no place for its data, or no port.
+    /// There is no directory for the server's data, or no port.
     #[error("no directory or no free port for a server")]
     Data {
         /// The cause.
         source: io::Error,
     },
-    /// It ended by itself.
+    /// The server ended by itself.
     #[error("the server ended with {status}:\n{log}")]
     Ended {
-        /// How.
+        /// The exit status.
         status: std::process::ExitStatus,
         /// The end of its log.
         log: String,
     },
-    /// It does not answer.
+    /// The server does not answer.
     #[error("the server does not answer:\n{log}")]
     Silent {
         /// The end of its log.
@@ -64,7 +64,7 @@ pub enum EngineError {
         /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// It is somebody else's.
+    /// The server was not started here.
     #[error("the server was started by somebody else: it cannot be killed here")]
     External,
 }

@@ -1,4 +1,4 @@
-//! How a server is told where to listen and where to keep its data.
+//! The settings of a server: where it listens and where it keeps its data.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Settings for a server on these ports that keeps its data in this folder.
+    /// Returns settings for a server on these ports that keeps its data in this folder.
     pub(crate) fn of(engine: Engine, data: &Path, ports: [u16; 3]) -> Self {
         match engine {
             Engine::Temporal => temporal(data, ports),
@@ -79,7 +79,7 @@ fn restate(data: &Path, [ingress, admin, node]: [u16; 3]) -> Settings {
         ),
         ("RESTATE_LOG_FILTER", "warn".to_owned()),
         ("RESTATE_DISABLE_TELEMETRY", "true".to_owned()),
-        // With RUST_BACKTRACE in the environment the server unwinds its stack for each error of its own, which takes a
+        // With RUST_BACKTRACE in the environment the server unwinds its stack for each of its own errors, which takes a
         // processor for half a minute when two hundred runs start at once.
         ("RUST_LIB_BACKTRACE", "0".to_owned()),
     ];

@@ -1,4 +1,4 @@
-//! Where an engine comes from.
+//! The ways to get an engine.
 
 use std::{env, path::PathBuf};
 
@@ -13,7 +13,7 @@ pub enum Engine {
     Restate,
 }
 
-/// Where an engine's server listens.
+/// The addresses at which an engine's server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
     /// Temporal's frontend as `host:port`, or the URL of Restate's ingress.
@@ -22,7 +22,7 @@ pub struct Addresses {
     pub http: String,
 }
 
-/// How a test gets a server.
+/// The way in which a test gets a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Launcher {
@@ -31,12 +31,12 @@ pub enum Launcher {
     /// This image is run by Docker on the network of this machine, on free ports and with data of its own.
     #[cfg(feature = "docker")]
     Docker(String),
-    /// Somebody started one. It is neither killed nor restarted.
+    /// A running server that was started elsewhere. It is neither killed nor restarted.
     External(Addresses),
 }
 
 impl Engine {
-    /// The name of its program, in [`Launcher::find`] and in `cargo xtask engines`.
+    /// Returns the name of the engine's program, in [`Launcher::find`] and in `cargo xtask engines`.
     #[must_use]
     pub const fn program(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Engine {
 }
 
 impl Launcher {
-    /// The launcher that the environment asks for.
+    /// Returns the launcher that the environment names.
     ///
     /// | Variable | Means |
     /// | --- | --- |
@@ -75,12 +75,12 @@ impl Launcher {
     /// | `NEURON_RESTATE_IMAGE` | the image to run: `restatedev/restate:TAG` |
     /// | `NEURON_RESTATE` | the program to start |
     ///
-    /// The first one that is set counts. An image needs the feature `docker`. With none of them it is the
-    /// program that `cargo xtask engines` fetches.
+    /// The first one that is set applies. An image needs the feature `docker`. Without any of them the program that
+    /// `cargo xtask engines` fetches is started.
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoProgram`] if it fetches none, [`EngineError::NoDocker`] for an image without the
+    /// [`EngineError::NoProgram`] if no program was fetched, [`EngineError::NoDocker`] for an image without the
     /// feature.
     pub fn find(engine: Engine) -> Result<Self, EngineError> {
         let [program, image, main, http] = engine.variables().map(env::var_os);

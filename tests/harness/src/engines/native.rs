@@ -16,7 +16,7 @@ const LINES: usize = 20;
 
 #[derive(Debug)]
 pub(crate) struct Native {
-    // In this order: the process ends before its data goes.
+    // The order matters: the process ends before its data is removed.
     process: Process,
     data: TempDir,
     program: PathBuf,
@@ -58,7 +58,7 @@ impl Native {
         Ok(())
     }
 
-    /// Fails if it has ended by itself.
+    /// Returns an error if the process has ended by itself.
     pub(crate) fn check(&mut self) -> Result<(), EngineError> {
         match self.process.ended() {
             Ok(Some(status)) => Err(EngineError::Ended {

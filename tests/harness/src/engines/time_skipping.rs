@@ -1,4 +1,4 @@
-//! Temporal's server for tests, whose clock can be moved on.
+//! Temporal's server for tests, whose clock can be advanced.
 
 use std::{env, fs::File, net::TcpStream, path::PathBuf, process::Command};
 
@@ -9,23 +9,23 @@ use crate::{Process, fetched::fetched, free_address, until};
 const VARIABLE: &str = "NEURON_TEMPORAL_TEST_SERVER";
 const NAME: &str = "temporal-test-server";
 
-/// A Temporal server that keeps nothing on disk, cannot list runs, and whose clock its clients move on: a run there waits
-/// for weeks in a moment. Dropping it ends it.
+/// A Temporal server that keeps nothing on disk, cannot list runs, and whose clock its clients advance: a run there
+/// waits for weeks in a moment. Dropping it ends it.
 #[derive(Debug)]
 pub struct TimeSkippingServer {
     address: String,
-    // In this order: the process ends before its folder goes.
+    // The order matters: the process ends before its folder is removed.
     _process: Process,
     _folder: TempDir,
 }
 
 impl TimeSkippingServer {
-    /// Starts one on a free port, and waits until it listens. The program is what `NEURON_TEMPORAL_TEST_SERVER` names, or
-    /// what `cargo xtask engines` fetches.
+    /// Starts a server on a free port, and waits until it listens. The program is named by
+    /// `NEURON_TEMPORAL_TEST_SERVER`, or fetched by `cargo xtask engines`.
     ///
     /// # Panics
     ///
-    /// If there is no such program, or it does not start.
+    /// If the program is missing or does not start.
     pub async fn start() -> Self {
         let program = match env::var_os(VARIABLE) {
             Some(path) => PathBuf::from(path),
@@ -54,7 +54,7 @@ impl TimeSkippingServer {
         }
     }
 
-    /// Where it listens, as `host:port`.
+    /// Returns its address, as `host:port`.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address

@@ -1,4 +1,4 @@
-//! The real servers start, keep their data through a kill, and go.
+//! The real servers start, keep their data through a kill, and end.
 
 use std::{
     io::{Read as _, Write as _},
@@ -31,7 +31,7 @@ async fn temporal_keeps_a_workflow_through_a_kill() {
     assert!(TcpStream::connect(host).is_err(), "it is gone");
 }
 
-/// Tells Restate that it serves one service, once.
+/// Registers one service with Restate, once.
 fn deployment() -> String {
     const MANIFEST: &str = r#"{"protocolMode": "REQUEST_RESPONSE", "minProtocolVersion": 5,
         "maxProtocolVersion": 5, "services": [{"name": "Kept", "ty": "SERVICE",

@@ -1,4 +1,4 @@
-//! A way between a client and a model server.
+//! A link between a client and a model server.
 
 use std::{sync::mpsc, thread};
 
@@ -29,7 +29,7 @@ fn what_a_link_passes_depends_on_its_state() {
     assert_eq!(answer.recv().unwrap(), Some(json!({"number": 2})));
     asked.join().unwrap().unwrap();
 
-    // One without any connection before.
+    // A link without any connection before.
     let link = Link::to(&server.address());
     let url = format!("http://{}", link.address());
     let ask = || http::json(&http::try_ask(&url, "POST /", "{}")?);

@@ -1,4 +1,4 @@
-//! A person decides by plain HTTP, while there is no worker.
+//! A person decides by plain HTTP, while no worker is running.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
     let http = neuron_tls::client_builder().unwrap().build().unwrap();
     let ingress = &place.address.ingress_url;
     let answer = |n: usize| json!({"ticket": tickets[n].ticket, "digest": tickets[n].digest});
-    // `…/send` is answered as soon as the server has it.
+    // `…/send` is answered as soon as the server has stored the request.
     for (handler, n) in [("approve", 0), ("deny", 1)] {
         let url = format!("{ingress}/by-http/{run}/{handler}/send");
         let response = http.post(url).json(&answer(n)).send().await.unwrap();

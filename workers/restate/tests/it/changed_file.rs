@@ -1,4 +1,4 @@
-//! Runs whose worker comes back with another agent file.
+//! Runs whose worker is restarted with another agent file.
 
 use neuron_engine::RunClient as _;
 use neuron_harness::until;
@@ -49,7 +49,7 @@ async fn a_run_waits_for_the_agent_and_the_provider_that_it_began_with() {
     assert_eq!(place.folder.effects(), "one\n");
 }
 
-/// Waits until the run says that it is, and why.
+/// Waits until the run's status names this as the reason why it is blocked.
 async fn is_blocked(place: &Place, run: &RunId, why: &str) {
     let blocked = until(async || {
         let status = place.client.status(run).await.ok()?;

@@ -29,7 +29,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
     assert_eq!(place.folder.effects(), "one\ntwo\nthree\n");
 }
 
-/// Kills the worker while `calls` of its only turn are made, and finds none of them made again.
+/// Kills the worker while `calls` of its only turn are made, and checks that none of them is made again.
 async fn killed_in_a_write(prefix: &'static str, calls: usize) {
     let call = json!({"name": "bash", "input": {"command": AgentFolder::held_command()}});
     let turns = json!([{"tool_calls": vec![call; calls]}, {"text": "Done."}]);

@@ -1,4 +1,4 @@
-//! What the worker says of itself.
+//! The worker's own health.
 
 use neuron_harness::http::get;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Only requests of the server whose key is set are taken.
+//! Only requests of the server whose key is set are accepted.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,7 +12,7 @@ const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
     MC4CAQAwBQYDK2VwBCIEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n\
     -----END PRIVATE KEY-----\n";
 
-/// The public key of somebody else.
+/// The public key of another server.
 pub(crate) const OTHER_KEY: &str = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
 
 async fn signing_server(key: &Path) -> EngineServer {
@@ -25,7 +25,7 @@ async fn signing_server(key: &Path) -> EngineServer {
     server.unwrap()
 }
 
-/// The server's public key, which it logs.
+/// Returns the server's public key, which it logs.
 fn public_key(server: &EngineServer) -> String {
     let data = server
         .data()
@@ -39,7 +39,7 @@ fn public_key(server: &EngineServer) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_takes_the_requests_of_its_server_only() {
-    // The server reads it again and again.
+    // The server reads the key again and again.
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), PRIVATE_KEY).unwrap();
     let server = signing_server(file.path()).await;

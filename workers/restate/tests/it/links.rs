@@ -1,11 +1,11 @@
-//! Ways between a worker and Restate that carry nothing for a while.
+//! Links between a worker and Restate that carry nothing for a while.
 
 use neuron_harness::Link;
 use neuron_testing::InFlight;
 
 use crate::place::Place;
 
-/// Steps in flight end while the way is as `breaks` leaves it.
+/// Lets steps in flight end while the link is as `breaks` leaves it.
 async fn steps_that_end_during(prefix: &'static str, breaks: fn(&Link)) {
     let steps = InFlight::begin();
     let place = Place::serving(prefix, steps.folder()).await;

@@ -17,36 +17,36 @@ pub(crate) struct Place {
     pub(crate) address: ServerAddress,
     pub(crate) client: RestateClient,
     prefix: &'static str,
-    /// A run in flight stays with the address that it was started at.
+    /// The worker's address. A run in flight stays with the address that it was started at.
     pub(crate) listen: String,
-    /// It ends with the last place on it.
+    /// The server, which ends with the last place on it.
     _server: Arc<EngineServer>,
 }
 
 impl Place {
-    /// One whose agent `default` follows these turns, with the tool `bash`.
+    /// Returns a place whose agent `default` follows these turns, with the tool `bash`.
     pub(crate) async fn new(prefix: &'static str, turns: &Value) -> Self {
         Self::with_settings(prefix, turns, "").await
     }
 
-    /// One whose agent `default` asks this model.
+    /// Returns a place whose agent `default` asks this model.
     pub(crate) async fn asking(prefix: &'static str, model: &FakeModel) -> Self {
         Self::serving(prefix, AgentFolder::asking(model)).await
     }
 
-    /// One that serves this folder.
+    /// Returns a place that serves this folder.
     pub(crate) async fn serving(prefix: &'static str, folder: AgentFolder) -> Self {
         let server = EngineServer::shared(Engine::Restate).await.unwrap();
         Self::of(server, prefix, folder)
     }
 
-    /// The first, with more lines for the agent.
+    /// Returns the place of [`new`](Self::new), with more lines for the agent.
     pub(crate) async fn with_settings(prefix: &'static str, turns: &Value, lines: &str) -> Self {
         let server = EngineServer::shared(Engine::Restate).await.unwrap();
         Self::on(server, prefix, turns, lines)
     }
 
-    /// The same, on this server.
+    /// Returns the same, on this server.
     pub(crate) fn on(
         server: Arc<EngineServer>,
         prefix: &'static str,
@@ -84,7 +84,7 @@ impl Place {
         self.unregistered(variables).registered().await
     }
 
-    /// The same, with more arguments.
+    /// Returns the same, with more arguments.
     pub(crate) async fn worker_called_with(&self, arguments: &[&str]) -> Worker {
         self.called_with(arguments, &[]).registered().await
     }
@@ -98,12 +98,12 @@ impl Place {
         self.program(&[&["--register-force"], arguments].concat(), variables)
     }
 
-    /// Starts a worker that registers itself so, and does not wait until it has.
+    /// Starts a worker that registers itself in this manner, and does not wait until it has.
     pub(crate) fn registering(&self, how: &str) -> Worker {
         self.program(&[how], &[])
     }
 
-    /// The same, with workers at another's address.
+    /// Returns the same place, with workers at another place's address.
     pub(crate) fn listening_at(mut self, other: &Self) -> Self {
         self.listen.clone_from(&other.listen);
         self
@@ -138,14 +138,14 @@ impl Place {
         output.expect("the run ends").unwrap()
     }
 
-    /// The run's events, as one text.
+    /// Returns the run's events, as one text.
     pub(crate) async fn events(&self, run_id: &RunId) -> String {
         let events = self.client.events_after(run_id, 0).await.unwrap();
         serde_json::to_string(&events).unwrap()
     }
 }
 
-/// A worker, and where it answers about itself.
+/// A worker, and its health address.
 pub(crate) struct Worker {
     pub(crate) program: Program,
     pub(crate) health: String,
@@ -162,7 +162,7 @@ impl Worker {
     }
 }
 
-/// The worker's program.
+/// Returns the worker's program.
 pub(crate) fn command(folder: &Path) -> Command {
     program_in(folder, env!("CARGO_BIN_EXE_neuron-restate-worker"))
 }

@@ -1,4 +1,4 @@
-//! What keeps the worker from serving, in a sentence.
+//! The errors that keep the worker from serving, in a sentence.
 
 use std::{net::TcpListener, process::Output};
 

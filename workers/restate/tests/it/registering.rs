@@ -1,4 +1,4 @@
-//! Telling Restate where a worker is.
+//! Registration of a worker with Restate.
 
 use neuron_harness::{http, until};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The worker says when its runs go on in fresh journals.
+//! The worker sets when its runs continue as new.
 
 use neuron_engine::RunClient as _;
 use neuron_types::RunPhase;
@@ -24,7 +24,7 @@ async fn runs_roll_over_when_the_command_line_says_so_and_read_as_one() {
         let output = place.wait(&run).await;
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
 
-        // Each deployment has a service of its own for them.
+        // Each deployment has a service of its own for the segments.
         let query = format!(
             "SELECT id FROM sys_invocation \
              WHERE target LIKE 'rolling-segments-%/{run}/segment'"
@@ -35,7 +35,7 @@ async fn runs_roll_over_when_the_command_line_says_so_and_read_as_one() {
             .json(&json!({ "query": query }));
         let answer: Value = asked.send().await.unwrap().json().await.unwrap();
         let segments = answer["rows"].as_array().unwrap().len();
-        // Behind the first model call, the tool call, and the second model call.
+        // After the first model call, the tool call, and the second model call.
         assert_eq!(segments, if name == "never" { 0 } else { 3 }, "{answer}");
 
         let url = format!("{}/rolling/{run}/status", place.address.ingress_url);

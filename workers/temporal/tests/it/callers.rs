@@ -1,4 +1,4 @@
-//! What a worker takes from callers.
+//! What a worker accepts from callers.
 
 use neuron_engine::RunClient as _;
 use neuron_types::{
@@ -28,7 +28,7 @@ async fn a_definition_is_taken_only_where_the_worker_was_started_for_it() {
     assert_eq!(output.state, RunPhase::Completed, "{output:?}");
 }
 
-/// More agents of the file, beside one that has `bash` and denies some of it.
+/// More agents of the file, besides one that has `bash` and denies some of its calls.
 const AGENTS: &str = r#"
 deny = ["bash(command=echo one*)"]
 
@@ -55,9 +55,9 @@ async fn a_definition_grants_nothing_that_the_worker_does_not() {
     for (run, agent, change, effects) in [
         // The worker's agent has no such tool.
         ("not-had", "reader", honest, ""),
-        // It denies such calls.
+        // The worker's agent denies such calls.
         ("denied", "default", honest, ""),
-        // It has it for one that changes something.
+        // The worker's agent has the tool as one that changes something.
         ("claimed", "writer", harmless, ""),
         ("granted", "writer", honest, "one\n"),
     ] {

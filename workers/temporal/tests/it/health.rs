@@ -1,4 +1,4 @@
-//! What a worker says of itself.
+//! The worker's own health.
 
 use neuron_engine::RunClient as _;
 use neuron_harness::{free_address, http::get, until};

@@ -1,4 +1,4 @@
-//! Ways between a worker and its server that carry nothing for a while.
+//! Links between a worker and its server that carry nothing for a while.
 
 use neuron_engine::RunClient as _;
 use neuron_harness::Link;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::place::Place;
 
-/// Steps in flight end while the way is as `breaks` leaves it.
+/// Lets steps in flight end while the link is as `breaks` leaves it.
 async fn steps_that_end_during(breaks: fn(&Link)) {
     let steps = InFlight::begin();
     let place = Place::of(steps.folder()).await;

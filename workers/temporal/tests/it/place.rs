@@ -16,22 +16,22 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// One whose agent `default` follows these turns, with the tool `bash`.
+    /// Returns a place whose agent `default` follows these turns, with the tool `bash`.
     pub(crate) async fn new(turns: &Value) -> Self {
         Self::with_settings(turns, "").await
     }
 
-    /// One whose agent `default` asks this model.
+    /// Returns a place whose agent `default` asks this model.
     pub(crate) async fn asking(model: &FakeModel) -> Self {
         Self::of(AgentFolder::asking(model)).await
     }
 
-    /// The first, with more lines for the agent.
+    /// Returns the place of [`new`](Self::new), with more lines for the agent.
     pub(crate) async fn with_settings(turns: &Value, lines: &str) -> Self {
         Self::of(AgentFolder::new(turns, lines)).await
     }
 
-    /// One that serves this folder.
+    /// Returns a place that serves this folder.
     pub(crate) async fn of(folder: AgentFolder) -> Self {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
         let address = server.addresses().main.clone();
@@ -50,7 +50,7 @@ impl Place {
     pub(crate) fn worker_with(&self, args: &[&str]) -> Program {
         let mut command = command(self.folder.path());
         command.env("TEMPORAL_ADDRESS", &self.server.addresses().main);
-        // A worker that was killed is noticed soon.
+        // A killed worker is noticed soon.
         command.args([
             "--heartbeat-timeout=10s", // How soon a lost worker is noticed; one that lives beats often.
             "--write-heartbeat-timeout=10s", // As above: no result depends on it.
@@ -58,7 +58,7 @@ impl Place {
         Program::start(command.args(args)).unwrap()
     }
 
-    /// A worker that reaches the server at this address and is as it is by default.
+    /// Returns a worker with default settings that reaches the server at this address.
     pub(crate) fn worker_at(&self, address: &str) -> Program {
         let mut command = command(self.folder.path());
         Program::start(command.env("TEMPORAL_ADDRESS", address)).unwrap()
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// The worker's program.
+/// Returns the worker's program.
 pub(crate) fn command(folder: &Path) -> Command {
     program_in(folder, env!("CARGO_BIN_EXE_neuron-temporal-worker"))
 }

@@ -1,4 +1,4 @@
-//! What keeps a worker from starting: one sentence and exit code 2.
+//! The errors that keep a worker from starting: one sentence and exit code 2.
 
 use std::{fs, process::Output};
 
