@@ -1,4 +1,4 @@
-//! What the adapters of engines bring along: neither a database, nor vendors' clients, nor the agent file.
+//! The dependencies of the engines' adapters: neither a database, nor vendors' clients, nor the agent file.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const FLOOR: &str = "crates/engines";
 /// The crates there that are no adapters: what they share, and the engine that has a database.
 const OTHERS: [&str; 2] = ["neuron-engine", "neuron-local"];
 
-/// What an adapter does without. (`toml` is not here: Temporal's own configuration is read with it.)
+/// The dependencies that an adapter does without. (`toml` is not here: Temporal's own configuration is read with it.)
 const STRANGERS: [&str; 7] = [
     "libsqlite3-sys",
     "neuron-config",
@@ -23,14 +23,14 @@ const STRANGERS: [&str; 7] = [
     "toml_edit",
 ];
 
-/// What the names of vendors' clients begin with, which an adapter does without too.
+/// The prefix of the names of vendors' clients, which an adapter does without, too.
 const CLIENTS: &str = "neuron-provider-";
 
-/// Checks what the adapters depend on, tests left aside.
+/// Checks the dependencies of the adapters, without those of tests.
 ///
 /// # Errors
 ///
-/// Returns an error if cargo cannot say it, or one that names each adapter and what it should do without.
+/// Returns an error if cargo cannot list them, or one that names each adapter and what it should do without.
 pub(crate) fn check() -> Result<(), Error> {
     let mut found = Vec::new();
     for adapter in adapters(&metadata::members()?) {
@@ -58,7 +58,7 @@ fn adapters(members: &[Package]) -> impl Iterator<Item = &str> {
     names.filter(|name| !OTHERS.contains(name))
 }
 
-/// Returns what should not be in this tree and is. A line begins with a package's name.
+/// Returns the packages in this tree that an adapter does without. A line begins with a package's name.
 fn strangers(tree: &str) -> BTreeSet<&str> {
     let names = tree
         .lines()

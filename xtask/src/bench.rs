@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         .args(["build", "--release", "--package", "neuron-bench"])
         .args(features);
     if args.benchmark.first().is_some_and(|name| name == "local") {
-        // It starts the command.
+        // The benchmark starts the command.
         build.args(["--package", "neuron-cli"]);
     }
     command::show(&mut build)?;

@@ -1,6 +1,6 @@
 //! The changelog, and the fragments that become its entries.
 //!
-//! A change that users notice brings a file in `changelog.d` along, so that two changes do not meet in one page.
+//! A change that users notice comes with a file in `changelog.d`, so that two changes do not meet in one page.
 
 mod area;
 mod fragment;
@@ -18,7 +18,7 @@ use crate::workspace;
 const PAGE: &str = "CHANGELOG.md";
 const FOLDER: &str = "changelog.d";
 
-/// The file that keeps the folder when it has no fragments, and says how to write one.
+/// The file that keeps the folder when it has no fragments, and describes how to write one.
 const README: &str = "README.md";
 
 /// Joins the fragments of `changelog.d` into CHANGELOG.md, and deletes them.
@@ -90,7 +90,7 @@ fn joined(root: &Path) -> Result<(Page, Vec<PathBuf>), Error> {
     }
 }
 
-/// Returns the files of the folder but its README, by name. A folder that is not there has none.
+/// Returns the files of the folder except its README, by name. A missing folder has none.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     if !folder.exists() {
         return Ok(Vec::new());

@@ -27,7 +27,7 @@ type Step = fn() -> Result<(), Error>;
 /// The step that `--no-test` leaves out.
 const TEST: &str = "test";
 
-/// A step that is made when it is asked for: it compiles most crates several times, which takes long.
+/// A step that only runs when it is asked for: it compiles most crates several times, which takes long.
 const FEATURES: &str = "features";
 
 const STEPS: [(&str, Step); 18] = [
@@ -122,7 +122,7 @@ fn clippy() -> Result<(), Error> {
 
 fn rustdoc() -> Result<(), Error> {
     let mut doc = workspace::cargo();
-    // With the features that clippy took, so that nothing is checked twice.
+    // The features are those of clippy, so that nothing is checked twice.
     doc.args(["doc", "--workspace", "--no-deps", "--all-features"])
         .env("RUSTDOCFLAGS", "-D warnings");
     command::show(&mut doc)

@@ -1,8 +1,8 @@
-//! No files of a crate form a circle.
+//! Checks that no files of a crate form a circle.
 //!
-//! An arrow leads from a file to another one that defines an item which the first one's code has a path to,
-//! whichever re-exports the path goes through. Declarations of modules, a parent's re-exports of its children
-//! and code for tests are no arrows.
+//! An arrow leads from a file to another one that defines an item to which the first one's code has a path, whichever
+//! re-exports the path goes through. Declarations of modules, a parent's re-exports of its children and code for tests
+//! are no arrows.
 
 mod arrows;
 mod components;
@@ -24,7 +24,7 @@ use crate::workspace;
 ///
 /// # Errors
 ///
-/// Returns an error that shows every circle with its arrows, or says what cannot be read.
+/// Returns an error that shows every circle with its arrows, or names a file that cannot be read.
 pub(crate) fn check() -> Result<(), Error> {
     let mut circles = Vec::new();
     for root in roots()? {

@@ -9,13 +9,13 @@ use crate::digest;
 use crate::error::Error;
 use crate::fetch::{create, failed, remove};
 
-/// The name that the environment goes by among the engines.
+/// The name of the environment among the engines.
 pub(crate) const NAME: &str = "clients";
 
-/// The file that says which requirements an environment was made from.
+/// The file with the digest of the requirements that an environment was made from.
 const MARK: &str = ".sha256";
 
-/// Where Python is in an environment.
+/// The path of Python in an environment.
 const PYTHON: &str = "bin/python";
 
 /// An environment that may have been made already.
@@ -27,7 +27,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// The environment of these requirements, kept in a folder under `store`.
+    /// Returns the environment of these requirements, kept in a folder under `store`.
     ///
     /// # Errors
     ///
@@ -42,21 +42,21 @@ impl Clients {
         })
     }
 
-    /// Returns its Python, if it was made earlier.
+    /// Returns the environment's Python, if it was made earlier.
     pub(crate) fn find(&self) -> Option<PathBuf> {
         let mark = fs::read_to_string(self.home().join(MARK)).ok()?;
         let python = self.home().join(PYTHON);
         (mark == self.digest && python.is_file()).then_some(python)
     }
 
-    /// Makes it and returns its Python. Every package is checked against the digests of the requirements.
+    /// Makes the environment and returns its Python. Every package is checked against the digests of the requirements.
     ///
     /// # Errors
     ///
     /// Returns an error if there is no Python here, or if pip fails.
     pub(crate) fn make(&self) -> Result<PathBuf, Error> {
         let python = python()?;
-        // As with fetched programs, what is not whole is never where a whole one would be.
+        // As with fetched programs, an incomplete environment is never at the place of a complete one.
         let work = self
             .versions
             .with_file_name(format!(".making-{NAME}-{}", process::id()));

@@ -1,4 +1,4 @@
-//! No test acts by the clock: each time that a test names has its reason on its line.
+//! Checks that no test acts by the clock: each time in a test has its reason on its line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::command;
 use crate::error::Error;
 
-/// The folders all of whose code is a test's: from the root, or anywhere below it.
+/// The folders that contain only tests: from the root, or anywhere below it.
 const HOMES: [&str; 1] = ["tests/"];
 const ANYWHERE: [&str; 2] = ["/tests/", "/examples/"];
 
 /// Tests of how files are read, which wait for none of the times in them.
 const READERS: [&str; 1] = ["crates/programs/config/tests/it/agent_file/"];
 
-/// What begins the tests of a file of the product.
+/// The beginning of the tests in a file of the product.
 const UNIT_TESTS: [&str; 2] = ["#[cfg(test)]", "#[cfg(all(test"];
 
-/// The languages of tests, and what begins a comment in them. Rust has scripts of shells in its texts.
+/// The languages of tests, and the beginning of a comment in them. Rust has scripts of shells in its texts.
 const LANGUAGES: [(&str, &[&str]); 5] = [
     ("rs", &["//", "# "]),
     ("py", &["# "]),
@@ -25,7 +25,7 @@ const LANGUAGES: [(&str, &[&str]); 5] = [
     ("sh", &["# "]),
 ];
 
-/// Calls of Rust that make a time out of a number, or let it pass.
+/// Calls of Rust that make a time out of a number, or wait for it.
 const TIMES: [&str; 6] = [
     "Duration::from_",
     "Duration::new(",
@@ -35,12 +35,12 @@ const TIMES: [&str; 6] = [
     "setInterval(",
 ];
 
-/// Short names of what makes a time, which count where a number stands in them.
+/// Short names of calls that make a time, which count if their line contains a number.
 const SHORT: [&str; 6] = [
     "millis(", "micros(", "secs(", "seconds(", "minutes(", "hours(",
 ];
 
-/// Keys of scripts that are times, which count where a number stands behind them.
+/// Keys of scripts that are times, which count if a number follows them.
 const KEYS: [&str; 5] = [
     "\"delay_ms\":",
     "\"takes_ms\":",
@@ -52,20 +52,20 @@ const KEYS: [&str; 5] = [
 /// The units of times in files and options, as in `timeout = "5s"` and `--grace=5s`.
 const UNITS: [&str; 5] = ["ms", "s", "m", "h", "d"];
 
-/// The command of a shell, which counts where a number stands behind it.
+/// The command of a shell, which counts if a number follows it.
 const COMMAND: &str = "sleep ";
 
-/// What stands before a text that is set in a file which a text of Rust holds.
+/// The sign before a value in a file that stands in a text of Rust.
 const SETTING: &str = "= \\\"";
 
-/// How many words a reason has at least.
+/// The fewest words of a reason.
 const WORDS: usize = 3;
 
 /// Checks the files that Git knows, and those that it does not ignore.
 ///
 /// # Errors
 ///
-/// Returns an error that lists every line of a test that names a time and gives no reason, or says which file cannot be
+/// Returns an error that lists every line of a test that names a time without a reason, or names a file that cannot be
 /// read.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
     let mut git = std::process::Command::new("git");
@@ -80,7 +80,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Error> {
         };
         let text = match fs::read_to_string(root.join(path)) {
             Ok(text) => text,
-            // It was deleted, and Git was not told yet.
+            // The file was deleted, and Git does not know that yet.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(source) => {
                 return Err(Error::File {
@@ -113,7 +113,7 @@ fn is_of_tests(name: &str) -> bool {
     (is_home || is_inside) && !READERS.iter().any(begins)
 }
 
-/// Returns the numbered lines of a test that name a time and give no reason.
+/// Returns the numbered lines of a test that name a time without a reason.
 fn without_reason<'a>(
     text: &'a str,
     is_test: bool,
@@ -130,7 +130,7 @@ fn without_reason<'a>(
     })
 }
 
-/// Returns a line's code and its comment. What looks like one in the middle of a word, as in an address, is none.
+/// Returns a line's code and its comment. A sign in the middle of a word, as in an address, does not begin a comment.
 fn split<'a>(line: &'a str, comments: &[&str]) -> (&'a str, &'a str) {
     let begin = |sign: &&str| {
         let places = line.match_indices(*sign).map(|(place, _)| place);
@@ -138,7 +138,7 @@ fn split<'a>(line: &'a str, comments: &[&str]) -> (&'a str, &'a str) {
         begun.last()
     };
     let places = comments.iter().filter_map(begin);
-    // The last one: a text may hold the sign.
+    // The last sign counts: a text may contain it, too.
     let place = places.max().unwrap_or(line.len());
     line.split_at_checked(place).unwrap_or((line, ""))
 }
@@ -156,7 +156,7 @@ fn is_reason(comment: &str) -> bool {
 }
 
 fn names_a_time(code: &str) -> bool {
-    // Whoever defines it names none.
+    // The definition of the function names no time.
     if code.contains("fn sleep(") {
         return false;
     }
@@ -169,20 +169,20 @@ fn names_a_time(code: &str) -> bool {
         || options(code).any(begins_with_time)
 }
 
-/// Returns the values of the options in a line: what follows the `=` of `--name=value`.
+/// Returns the values of the options in a line: the text after the `=` of `--name=value`.
 fn options(code: &str) -> impl Iterator<Item = &str> {
     let words = code.split(['"', ' ', '\'']);
     words.filter_map(|word| Some(word.strip_prefix("--")?.split_once('=')?.1))
 }
 
-/// Whether a text begins with a number with a unit, which ends it or its quotes.
+/// Returns whether a text begins with a number with a unit, and ends there or at a quote.
 fn begins_with_time(text: &str) -> bool {
     let text = text.split(['"', '\\']).next().unwrap_or_default();
     let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
     unit.len() < text.len() && UNITS.contains(&unit)
 }
 
-/// Returns what follows a sign, wherever it begins a word.
+/// Returns the texts after a sign, wherever the sign begins a word.
 fn places<'a>(code: &'a str, sign: &'a str) -> impl Iterator<Item = &'a str> {
     code.match_indices(sign).filter_map(move |(place, _)| {
         let before = code.get(..place)?;
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn finds_times_without_a_reason() {
-        // Written apart, so that this is not found itself.
+        // The parts are separate, so that this line is not found itself.
         for (call, rest) in [
             ("Duration::", "from_secs(5);"),
             ("[1, 2].map(Duration::", "from_millis);"),

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::error::Error;
 
-/// Runs a command that talks to the person who started this one.
+/// Runs a command that writes to the user's terminal.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 ///
 /// Returns an error if the file cannot be read.
 pub(crate) fn of_file(path: &Path) -> io::Result<String> {
-    // Read in pieces, because a package is up to a hundred megabytes.
+    // The file is read in pieces, because a package is up to a hundred megabytes.
     let mut file = File::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -30,7 +30,7 @@ pub(crate) fn of_file(path: &Path) -> io::Result<String> {
         .collect())
 }
 
-/// Says if a text is a SHA-256 as this program writes it.
+/// Returns whether a text is a SHA-256 as this program writes it.
 pub(crate) fn is_valid(text: &str) -> bool {
     text.len() == 64
         && text

@@ -1,4 +1,4 @@
-//! The documentation's pages are all in its table of contents, and its links lead somewhere.
+//! Checks that the table of contents lists all pages of the documentation, and that its links lead somewhere.
 
 mod page;
 
@@ -14,8 +14,8 @@ use crate::error::Error;
 ///
 /// # Errors
 ///
-/// Returns an error that lists every page that is not in `docs/src/SUMMARY.md` and every link into this
-/// repository that leads to no file or to no heading, or says which file cannot be read.
+/// Returns an error that lists every page that is not in `docs/src/SUMMARY.md` and every link into this repository that
+/// leads to no file or to no heading, or names a file that cannot be read.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
     let book = Path::new("docs/src");
     let mut pages = BTreeMap::new();
@@ -54,7 +54,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Error> {
     }
 }
 
-/// Returns what a link leads to, if it is not there.
+/// Returns the target of a link, if it is missing.
 fn missing(
     root: &Path,
     page: &Path,
@@ -132,10 +132,10 @@ fn markdown(root: &Path, folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
     Ok(pages)
 }
 
-/// Returns whether a folder holds what programs put there: what is built or fetched, and the hidden ones.
+/// Returns whether a folder contains what programs put there: built or fetched files, and hidden folders.
 fn is_of_others(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    // `docs/book` is what mdBook makes of `docs/src`.
+    // mdBook makes `docs/book` from `docs/src`.
     let is_made = ["target", "node_modules"].contains(&&*name) || folder == Path::new("docs/book");
     is_made || name.starts_with('.')
 }

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A program, and how it came to be here.
+/// A program, and how it was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Located {
     pub(crate) path: PathBuf,
@@ -64,7 +64,7 @@ pub(crate) fn ensure(name: &str) -> Result<PathBuf, Error> {
     locate_any(name, &lock, &store()).map(|at| at.path)
 }
 
-/// Locates several programs, and goes on after one that cannot be had.
+/// Locates several programs, and continues after one that cannot be found.
 fn locate(names: &[String]) -> Result<(BTreeMap<String, Located>, Vec<Error>), Error> {
     let lock = read_lock()?;
     let store = store();
@@ -73,7 +73,7 @@ fn locate(names: &[String]) -> Result<(BTreeMap<String, Located>, Vec<Error>), E
     } else {
         names.iter().map(String::as_str).collect()
     };
-    // A slip is told before anything is fetched.
+    // A misspelt name is reported before anything is fetched.
     for name in &wanted {
         check_name(&lock, name)?;
     }
@@ -155,7 +155,7 @@ fn locate_one(name: &str, program: &Program, store: &Store) -> Result<Located, E
     })
 }
 
-/// Every name that can be asked for, in order.
+/// Returns every name that can be asked for, in order.
 fn names_of(lock: &Lock) -> Vec<&str> {
     let mut names: Vec<&str> = lock.keys().map(String::as_str).collect();
     names.push(clients::NAME);

@@ -1,4 +1,4 @@
-//! What can go wrong in a chore.
+//! The errors of chores.
 
 use std::error::Error as _;
 use std::io;
@@ -13,11 +13,11 @@ pub(crate) enum Error {
     #[error("`{command}` could not be started")]
     Start { command: String, source: io::Error },
 
-    /// A command whose output was shown came back with a failure.
+    /// A command failed whose output was shown.
     #[error("`{command}` failed ({status})")]
     Failed { command: String, status: ExitStatus },
 
-    /// A command whose output was kept back came back with a failure.
+    /// A command failed whose output was captured.
     #[error("`{command}` failed ({status}):\n{output}")]
     FailedQuietly {
         command: String,
@@ -40,7 +40,7 @@ pub(crate) enum Error {
         source: toml::de::Error,
     },
 
-    /// Somebody asked for a program that the lock file does not know.
+    /// The named program is not in the lock file.
     #[error("there is no engine named `{name}`; the known ones are {known}")]
     UnknownProgram { name: String, known: String },
 
@@ -65,7 +65,7 @@ pub(crate) enum Error {
         instead: String,
     },
 
-    /// A client said that it fetched a package, and there is not exactly one file.
+    /// A client reported that it fetched a package, and there is not exactly one file.
     #[error("`{command}` was expected to leave one file in {folder} and left {count}")]
     NotOneFile {
         command: String,
@@ -73,7 +73,7 @@ pub(crate) enum Error {
         count: usize,
     },
 
-    /// What was fetched is not what the lock file says.
+    /// The fetched package is not the one in the lock file.
     #[error(
         "{package} {version} has the SHA-256 {found} and the lock file says {expected}: \
          it was not unpacked"
@@ -85,7 +85,7 @@ pub(crate) enum Error {
         found: String,
     },
 
-    /// A package was unpacked and the program is not where the lock file says.
+    /// A package was unpacked and the program is not where the lock file names it.
     #[error("{package} {version} has no file `{program}`: correct `program` in the lock file")]
     ProgramMissing {
         package: String,
@@ -105,7 +105,7 @@ pub(crate) enum Error {
         found: String,
     },
 
-    /// Several programs could not be had.
+    /// Several programs could not be found.
     #[error("{}", .0.iter().map(Self::with_causes).collect::<Vec<_>>().join("\nerror: "))]
     Several(Vec<Self>),
 
@@ -121,11 +121,11 @@ pub(crate) enum Error {
     #[error("clippy must read crates/core/clippy.toml and not: {}", .0.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", "))]
     Lints(Vec<PathBuf>),
 
-    /// Adapters of engines bring along what they should do without.
+    /// Adapters of engines depend on what they should do without.
     #[error("an adapter brings its engine and no more:\n{}", .0.join("\n"))]
     Adapters(Vec<String>),
 
-    /// Lines of tests name a time and do not say why.
+    /// Lines of tests name a time without a reason.
     #[error("{} line(s) of tests name a time without a reason behind it, as in `// Between two looks.`:\n{}", .0.len(), .0.join("\n"))]
     Clock(Vec<String>),
 
@@ -143,11 +143,11 @@ pub(crate) enum Error {
         packages: String,
     },
 
-    /// The run that a shaking is to be taken up at comes after the last one.
+    /// The run at which shaking is to continue is after the last one.
     #[error("there is no such run: `--from` is a number up to that of `--shake`")]
     NoRuns,
 
-    /// A seed is no number.
+    /// A seed is not a number.
     #[error("NEURON_TEST_SEED is {said:?}: it must be a whole number")]
     Seed { said: String },
 
@@ -159,7 +159,7 @@ pub(crate) enum Error {
     #[error("{path} is not Rust")]
     Syntax { path: PathBuf, source: syn::Error },
 
-    /// What cargo says of the workspace is not as expected.
+    /// The output of cargo about the workspace is not as expected.
     #[error("the output of cargo metadata cannot be read")]
     Metadata(#[source] serde_json::Error),
 
@@ -183,7 +183,7 @@ pub(crate) enum Error {
     #[error("there are {} circle(s) of files; move what closes them:\n{}", .0.len(), .0.join("\n"))]
     Circles(Vec<String>),
 
-    /// One or more steps of the checks failed; each has said why already.
+    /// One or more steps of the checks failed; each has reported its error already.
     #[error("failed: {}", .0.join(", "))]
     Steps(Vec<&'static str>),
 }

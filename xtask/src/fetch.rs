@@ -1,4 +1,4 @@
-//! Fetching a locked package with the registry's own client, and keeping it under `target/engines`.
+//! Fetches a locked package with the registry's own client, and keeps it under `target/engines`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::lock::{Package, Program, Source};
 use crate::workspace;
 
-/// The file that says which package a folder was unpacked from.
+/// The file with the digest of the package that a folder was unpacked from.
 const MARK: &str = ".sha256";
 
 /// The folder that fetched programs are kept in.
@@ -30,7 +30,7 @@ impl Store {
         &self.folder
     }
 
-    /// Returns a program that was fetched earlier, if it came from this very package.
+    /// Returns a program that was fetched earlier, if it is from exactly this package.
     pub(crate) fn find(&self, name: &str, program: &Program, package: &Package) -> Option<PathBuf> {
         let home = self.home(name, package);
         let path = home.join(&program.program);
@@ -42,8 +42,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the client is missing or fails, if the digest is another than the locked
-    /// one, or if the program is not in the package.
+    /// Returns an error if the client is missing or fails, if the digest differs from the locked one, or if the program
+    /// is not in the package.
     pub(crate) fn fetch(
         &self,
         name: &str,
@@ -189,7 +189,7 @@ impl Client {
     }
 }
 
-/// Installs what a `package-lock.json` lists, whose digests npm checks. No script of a package is run.
+/// Installs the packages of a `package-lock.json`, whose digests npm checks. No script of a package is run.
 fn install_locked(package: &Package, folder: &Path) -> Result<(), Error> {
     let source = workspace::root().join("xtask").join(&package.name);
     check(&source.join("package-lock.json"), package)?;
@@ -210,7 +210,7 @@ fn start(words: &[&str]) -> Command {
     command
 }
 
-/// Says if a client can be run: a name on PATH may be a shim with nothing behind it.
+/// Returns whether a client can be run: a name on PATH may be a shim with nothing behind it.
 fn works(words: &[&str]) -> bool {
     command::ask(start(words).arg("--version")).is_some()
 }

@@ -1,4 +1,4 @@
-//! The lock file: which version of which program, and the digest of its package.
+//! The lock file: the version of each program, and the digest of its package.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,27 +19,27 @@ pub(crate) type Lock = BTreeMap<String, Program>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
-    /// The kind of package that it comes in.
+    /// The kind of the program's package.
     pub(crate) from: Source,
     /// The package's name, in which `{platform}` stands for the platform.
     package: String,
     pub(crate) version: String,
-    /// Where the program is inside the unpacked package.
+    /// The path of the program inside the unpacked package.
     pub(crate) program: PathBuf,
-    /// The name under which one on PATH is taken instead.
+    /// The name of a program on PATH that is used instead.
     pub(crate) on_path: Option<String>,
     /// The oldest Node.js that runs it.
     pub(crate) node: Option<String>,
     sha256: BTreeMap<String, Sha256>,
 }
 
-/// The package client that has a program.
+/// The client that fetches a program's package.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Source {
     Npm,
-    /// Several npm packages with all that they need. `package` is the folder beside the lock file that holds
-    /// `package.json` and `package-lock.json`, whose digest stands for those in it.
+    /// Several npm packages with all that they need. `package` is the folder beside the lock file that contains
+    /// `package.json` and `package-lock.json`. The digest of the latter stands for those in it.
     NpmLock,
     #[serde(rename = "pypi")]
     PyPi,
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Sha256 {
 }
 
 impl Program {
-    /// Returns the package for a platform, or `None` if there is none.
+    /// Returns the package for a platform, or `None` without one.
     pub(crate) fn package(&self, platform: &str) -> Option<Package> {
         let digest = self
             .sha256
@@ -103,7 +103,7 @@ pub(crate) fn read(path: &Path) -> Result<Lock, Error> {
 
 /// Returns this machine's platform, as the lock file names it.
 pub(crate) fn platform() -> String {
-    // The names are those of the npm packages: Node.js has other words than Rust for the same things.
+    // The names are those of the npm packages: Node.js and Rust name the same things differently.
     let system = match env::consts::OS {
         "macos" => "darwin",
         other => other,

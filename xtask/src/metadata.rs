@@ -1,4 +1,4 @@
-//! What cargo says of the crates of the workspace.
+//! The output of cargo about the crates of the workspace.
 
 use std::path::PathBuf;
 

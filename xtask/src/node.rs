@@ -1,4 +1,4 @@
-//! Is Node.js here, and is it new enough?
+//! The check that Node.js is installed and new enough.
 
 use std::process::Command;
 

@@ -13,7 +13,7 @@ const FOLDERS: [&str; 2] = [
     "crates/engines/temporal/tests/it/conformance/histories",
 ];
 
-/// The tests that leave histories, and those that replay them.
+/// The tests that record histories, and those that replay them.
 const TESTS: [&str; 2] = [
     "package(neuron-temporal) - (test(/_replays?$/) & test(/recorded|left_on/))",
     "package(neuron-temporal) & test(/_replays?$/) & test(/recorded|left_on/)",

@@ -1,4 +1,4 @@
-//! The lints of the replayed floor are the same for each of its crates.
+//! Checks that the lints of the replayed floor are the same for each of its crates.
 
 use std::fs;
 use std::io;
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// The folder of the floor's crates, which clippy finds the file above.
+/// The folder of the floor's crates. Clippy finds the file above it.
 const FLOOR: &str = "crates/core";
 
-/// The crates elsewhere that are replayed too, each with a copy of the file: not every checkout has links.
+/// The crates elsewhere that are replayed, too, each with a copy of the file: not every checkout has links.
 const ELSEWHERE: [&str; 2] = ["crates/blocks/turn", "workflows"];
 
-/// The names that clippy looks for, in each folder from a crate's upwards.
+/// The names of files that clippy looks for, in each folder from a crate's upwards.
 const NAMES: [&str; 2] = ["clippy.toml", ".clippy.toml"];
 
-/// Checks that every crate that is replayed has the floor's lints.
+/// Checks that every replayed crate has the floor's lints.
 ///
 /// # Errors
 ///
-/// Returns an error that names the files which have others, or says which file cannot be read.
+/// Returns an error that names the files with other lints, or a file that cannot be read.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
     let floor = root.join(FLOOR);
     let lints = read(&floor.join(NAMES[0]))?;

@@ -1,11 +1,11 @@
-//! `cargo xtask soak`: what takes longer than a test may, with the programs as a user would build them.
+//! `cargo xtask soak`: the checks that take too long for a test, with the programs as a user would build them.
 
 use std::ffi::OsString;
 
 use crate::error::Error;
 use crate::{command, engines, test, workspace};
 
-/// The fetched programs that soaks start, and the variables in which they find them.
+/// The fetched programs that soaks start, and the variables with their paths.
 const FETCHED: [(&str, &str); 2] = [
     ("temporal", "NEURON_TEMPORAL"),
     ("restate-server", "NEURON_RESTATE"),

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// The longest subject, in characters.
 const LONGEST: usize = 72;
 
-/// The file that came with this rule. What was committed before it had another one.
+/// The file that came with this rule. Earlier commits had another rule.
 const SINCE: &str = "xtask/src/subjects.rs";
 
 /// Verbs that do not name a change.
@@ -18,7 +18,7 @@ const VERBS: [&str; 5] = ["Mend", "Hold", "Let", "Tell", "Say"];
 /// The file that came with the rule for verbs.
 const VERBS_SINCE: &str = "xtask/src/words.rs";
 
-/// Checks the commits since the rules came, merges left aside. Nothing is checked outside of a Git repository.
+/// Checks the commits since the rules came, without merges. Nothing is checked outside of a Git repository.
 ///
 /// # Errors
 ///

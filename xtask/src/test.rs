@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::{command, engines, workspace};
 use suite::{Suite, WITH_FEATURES};
 
-/// The fetched programs that tests start, and the variables in which they find them.
+/// The fetched programs that tests start, and the variables with their paths.
 const FETCHED: [(&str, &str); 5] = [
     ("aimock", "NEURON_AIMOCK"),
     ("clients", "NEURON_PYTHON"),
@@ -24,14 +24,14 @@ const FETCHED: [(&str, &str); 5] = [
     ("mcp-servers", "NEURON_MCP_SERVERS"),
 ];
 
-/// The programs of this repository that tests run as a user would, and the variables in which they find them.
+/// The programs of this repository that tests run as a user would, and the variables with their paths.
 const BUILT: [(&str, &str); 3] = [
     ("neuron", "NEURON_BIN"),
     ("neuron-temporal-worker", "NEURON_TEMPORAL_WORKER"),
     ("neuron-restate-worker", "NEURON_RESTATE_WORKER"),
 ];
 
-/// Where the runs of `--shake` are noted, from the root.
+/// The file in which the runs of `--shake` are noted, from the root.
 const RESULTS: &str = "benches/RESULTS.md";
 
 /// Runs all tests, after fetching and building what they need.
@@ -72,19 +72,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     programs.extend(build()?);
     let suite = Suite::new(programs, args.runner.clone());
     if let Some(runs) = args.shake {
-        // What is not given is 1 by default, and by `Default` 0.
+        // A missing argument is 1 by default, and 0 by `Default`.
         let from = args.from.max(1);
         let results = workspace::root().join(RESULTS);
         return shake::run(&suite, from..=runs, seed::asked()?, &results);
     }
 
     let mut errors = Vec::new();
-    // A selection names tests, and doctests have other names. They go first, so that the summary of the
-    // tests is what stands at the end.
+    // A selection names tests, and doctests have other names. The doctests go first, so that the summary of the tests
+    // is at the end.
     if args.runner.is_empty() {
         let mut doctests = workspace::cargo();
         doctests.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
-        // As the tests are built: with others, cargo would build much of it again.
+        // The features are those of the tests: with others, cargo would build much again.
         doctests.args(["--features", WITH_FEATURES]);
         errors.extend(command::show(&mut doctests).err());
     }
@@ -139,7 +139,7 @@ struct Profile {
     test: bool,
 }
 
-/// Finds a program in cargo's messages, which say where it is whatever the target folder is.
+/// Finds a program in cargo's messages, which contain its path whatever the target folder is.
 fn built_program(messages: &str, name: &str) -> Option<PathBuf> {
     messages
         .lines()

@@ -1,4 +1,4 @@
-//! The core compiles for a browser, where futures have one thread.
+//! Checks that the core compiles for a browser, where futures have one thread.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::error::Error;
 use crate::{command, workspace};
 
-/// Where it runs there.
+/// The target of a browser.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What runs there: what has no files, no programs and no sockets.
+/// The crates that run there: those without files, programs and sockets.
 const CRATES: [&str; 4] = [
     "neuron-types",
     "neuron-context",
@@ -17,7 +17,7 @@ const CRATES: [&str; 4] = [
     "neuron-loop",
 ];
 
-/// Checks the core for that target, and says so where the target is not installed.
+/// Checks the core for that target, and reports it if the target is not installed.
 ///
 /// # Errors
 ///

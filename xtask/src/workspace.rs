@@ -1,4 +1,4 @@
-//! Where the workspace is.
+//! The location of the workspace.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,8 +11,8 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// What the names of the variables begin with that cargo sets for the programs that it runs, and that build scripts look
-/// at: with them, cargo would build again what it has built for whoever calls it by hand.
+/// The prefixes of the variables that cargo sets for the programs that it runs, and that build scripts read: with them,
+/// cargo would build again what it has built for a call by hand.
 const OF_CARGO: [&str; 4] = [
     "CARGO_PKG_",
     "CARGO_MANIFEST_",

@@ -3,7 +3,7 @@
 /// An area: a part of the project as its users know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Area {
-    /// What the name of a fragment begins with.
+    /// The prefix of a fragment's name.
     pub(crate) slug: &'static str,
     /// The heading in the changelog.
     pub(crate) heading: &'static str,

@@ -20,7 +20,7 @@ impl Fragment {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with it, to be put behind its name.
+    /// Returns what is wrong with it, to be appended to its name.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self, String> {
         let area = area_of(name)?;
         let lines: Vec<&str> = text.trim_end().lines().collect();

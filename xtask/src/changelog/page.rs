@@ -18,7 +18,7 @@ pub(crate) struct Page {
     areas: Vec<Section>,
     /// The lines from the first release on.
     releases: Vec<String>,
-    /// How many lines were read before the first release, blank ones at their end left aside.
+    /// How many lines were read before the first release, blank ones at their end not counted.
     length: usize,
     /// What the reader found wrong.
     problems: Vec<String>,
@@ -31,7 +31,7 @@ struct Section {
 }
 
 impl Page {
-    /// Reads the page. What it does not understand is one of the [problems](Self::problems).
+    /// Reads the page. A line that it does not understand is one of the [problems](Self::problems).
     pub(crate) fn parse(text: &str) -> Self {
         let mut page = Self {
             head: Vec::new(),
@@ -108,7 +108,7 @@ impl Page {
         });
     }
 
-    /// Appends the entry of a fragment to its area, which is made in its place if it is not there.
+    /// Appends the entry of a fragment to its area. A missing area is added at its place.
     pub(crate) fn add(&mut self, fragment: &Fragment) {
         let heading = fragment.area.heading;
         let entry = format!("- {}", fragment.entry);

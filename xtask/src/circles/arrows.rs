@@ -14,10 +14,10 @@ use super::tree::{
     is_for_tests, is_re_export, plain, written,
 };
 
-/// From which file to which one, and the items that make the arrow.
+/// The arrows, each from a file to another, with the items that cause it.
 pub(super) type Arrows = BTreeMap<(usize, usize), BTreeSet<String>>;
 
-/// The attributes that hold no code.
+/// The attributes that contain no code.
 const PLAIN: [&str; 7] = [
     "allow", "cfg", "derive", "doc", "expect", "must_use", "warn",
 ];
@@ -40,7 +40,7 @@ pub(super) fn of(tree: &Tree) -> Arrows {
     arrows
 }
 
-/// What a name stands for inside a function or an item.
+/// The meaning of a name inside a function or an item.
 #[derive(Clone)]
 enum Local {
     /// A variable: a path of several names does not begin with it.
@@ -202,7 +202,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if item.ident.is_none() {
             return visit::visit_item_macro(self, item);
         }
-        // Single names of a definition are those of wherever it is used.
+        // Single names of a definition have the meaning of the place where the definition is used.
         for (path, spaces) in tokens::paths(item.mac.tokens.clone()) {
             if path.segments.first().is_some_and(|first| first == "crate") {
                 self.follow(path, spaces);
@@ -322,11 +322,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_pat_ident(self, pattern);
     }
 
-    // Who may see an item is no use of it.
+    // The visibility of an item is not a use of a path.
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 }
 
-/// Returns whether a pattern that looks like a variable is a constant or a unit struct, going by its letters.
+/// Returns whether a pattern that looks like a variable is a constant or a unit struct, judged by its letters.
 fn is_constant(pattern: &syn::PatIdent) -> bool {
     let name = pattern.ident.unraw().to_string();
     name.starts_with(char::is_uppercase)

@@ -1,20 +1,20 @@
-//! What a path in a module leads to.
+//! The targets of paths in a module.
 
 use super::tree::{ALL, MACROS, Module, Name, ROOT, Spaces, TYPES, Tree, Written};
 
-/// What a path leads to in the crate. The rest of a path, a variant or an associated item, is left out.
+/// The target of a path in the crate. The rest of a path, a variant or an associated item, is left out.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Found {
     Item { module: usize, name: String },
     Module(usize),
 }
 
-/// The names that are being looked up, so that imports in a circle come to an end.
+/// The names that are being looked up, so that lookups of imports in a circle end.
 type Open = Vec<(usize, String, Spaces)>;
 
-/// Returns what a path in a module leads to: nothing if that is not in this crate.
+/// Returns the targets of a path in a module: empty if they are not in this crate.
 ///
-/// An item that nobody defines, because a macro makes it, is taken to be in the module that should have it.
+/// An item without a definition, because a macro makes it, counts as one of the module that should have it.
 pub(super) fn resolve(tree: &Tree, module: usize, path: &Written, spaces: Spaces) -> Vec<Found> {
     let mut open = Open::new();
     let mut found = walk(tree, module, path, spaces, &mut open);
@@ -62,7 +62,7 @@ fn walk(tree: &Tree, from: usize, path: &Written, spaces: Spaces, open: &mut Ope
     found
 }
 
-/// Returns what a name that is not found in its namespace is: in another one, or made by a macro.
+/// Returns the meaning of a name that is not found in its namespace: an item of another one, or made by a macro.
 fn made(tree: &Tree, module: usize, name: &str, open: &mut Open) -> Vec<Found> {
     look_up(tree, module, name, ALL, open).unwrap_or_else(|| {
         vec![Found::Item {
@@ -72,8 +72,7 @@ fn made(tree: &Tree, module: usize, name: &str, open: &mut Open) -> Vec<Found> {
     })
 }
 
-/// Returns what a name in a module stands for: `None` if it stands for nothing, an empty list if what it
-/// stands for is in another crate.
+/// Returns the meaning of a name in a module: `None` if it has none, an empty list if it is in another crate.
 fn look_up(
     tree: &Tree,
     module: usize,
@@ -132,7 +131,7 @@ fn in_globs(
     for glob in &place.globs {
         let sources = walk(tree, module, glob, TYPES, open);
         is_elsewhere |= sources.is_empty();
-        // The variants of an enum need no look: the import itself is the arrow.
+        // The variants of an enum are not looked up: the import itself is the arrow.
         let found = sources.into_iter().find_map(|source| match source {
             Found::Module(source) => look_up(tree, source, name, spaces, open),
             Found::Item { .. } => None,
@@ -141,11 +140,11 @@ fn in_globs(
             return found;
         }
     }
-    // What another crate gives is not known.
+    // The items of another crate are not known.
     is_elsewhere.then(Vec::new)
 }
 
-/// Returns the macro of this name that an outer module defines: those go into the modules behind them.
+/// Returns the macro of this name that an outer module defines: those reach into the modules after them.
 fn macro_before(
     tree: &Tree,
     place: &Module,

@@ -39,7 +39,7 @@ pub(super) fn paths(tokens: TokenStream) -> Vec<(Written, Spaces)> {
                     path.segments.push(plain(next));
                     rest = behind;
                 }
-                // A field, a method, a lifetime, a macro's variable, or a path that began before.
+                // It is a field, a method, a lifetime, a macro's variable, or a path that began before.
                 let is_part =
                     matches!(before, Some('.' | '\'' | ':')) || is_variable(before, &path);
                 let spaces = spaces(&path, rest);
@@ -54,7 +54,7 @@ pub(super) fn paths(tokens: TokenStream) -> Vec<(Written, Spaces)> {
     found
 }
 
-/// Returns what the strings of an attribute name: modules, functions and types.
+/// Returns the modules, functions and types in the strings of an attribute.
 pub(super) fn in_strings(tokens: TokenStream) -> Vec<Written> {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ fn after_colons(tokens: &[TokenTree]) -> Option<(&proc_macro2::Ident, &[TokenTre
     }
 }
 
-/// Returns the namespaces that a path is looked for in, going by what follows it: none if it is no path.
+/// Returns the namespaces in which a path is looked up, judged by what follows it: empty if it is not a path.
 fn spaces(path: &Written, rest: &[TokenTree]) -> Spaces {
     let is_macro = match rest {
         [TokenTree::Punct(mark), TokenTree::Group(_), ..] => mark.as_char() == '!',
@@ -113,7 +113,7 @@ fn is_variable(before: Option<char>, path: &Written) -> bool {
     before == Some('$') && path.segments.first().is_some_and(|first| first != "crate")
 }
 
-/// Returns the mark that a token is for the next one. `::` is one only as a whole, and `..` is none.
+/// Returns the mark that a token is for the next one. `::` is only a mark as a whole, and `..` is not a mark.
 fn mark(token: &TokenTree, before: Option<char>) -> Option<char> {
     match token {
         TokenTree::Punct(punct) => match punct.as_char() {

@@ -36,15 +36,15 @@ pub(super) struct File {
 
 #[derive(Debug)]
 pub(super) struct Module {
-    /// None of the root.
+    /// `None` for the root.
     pub(super) parent: Option<usize>,
     pub(super) file: usize,
     pub(super) names: BTreeMap<String, Vec<Name>>,
-    /// What is imported from with `*`.
+    /// The modules from which `*` is imported.
     pub(super) globs: Vec<Written>,
 }
 
-/// What a name in a module stands for.
+/// The meaning of a name in a module.
 #[derive(Debug)]
 pub(super) enum Name {
     Item(Spaces),
@@ -62,7 +62,7 @@ pub(super) struct Written {
     pub(super) segments: Vec<String>,
 }
 
-/// One name that a `use` brings in, or all names where it has none.
+/// One name of a `use`, or all names if it has none.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Import {
     pub(super) path: Written,
@@ -223,7 +223,7 @@ pub(super) fn written(path: &syn::Path) -> Written {
     }
 }
 
-/// Returns what a `use` brings in.
+/// Returns the imports of a `use`.
 pub(super) fn imports(item: &ItemUse) -> Vec<Import> {
     let mut found = Vec::new();
     let start = Written {
@@ -262,7 +262,7 @@ fn collect(tree: &UseTree, before: &Written, found: &mut Vec<Import>) {
     }
 }
 
-/// Returns whether an item is only there in tests.
+/// Returns whether an item only exists in tests.
 pub(super) fn is_for_tests(attributes: &[Attribute]) -> bool {
     let demands_test = |attribute: &Attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => {
@@ -353,7 +353,7 @@ fn odd_path(attributes: &[Attribute]) -> Option<String> {
     })
 }
 
-/// Returns whether a `use` gives names on.
+/// Returns whether a `use` exports names.
 pub(super) fn is_re_export(item: &ItemUse) -> bool {
     !matches!(item.vis, Visibility::Inherited)
 }

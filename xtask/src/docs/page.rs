@@ -1,4 +1,4 @@
-//! The links and headings of a Markdown page. What stands in code is neither.
+//! The links and headings of a Markdown page. Code contains neither.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) fn links(page: &str) -> Vec<Link> {
     found
 }
 
-/// Returns what a link into a page can name: its headings, as mdBook and GitHub make names of them.
+/// Returns the names that a link into a page can use: its headings, as mdBook and GitHub make names of them.
 pub(super) fn anchors(page: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = BTreeSet::new();
@@ -66,7 +66,7 @@ fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("``")
 }
 
-/// Returns what the links and the link definitions of a line point at.
+/// Returns the targets of the links and the link definitions of a line.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let inline = line
         .split("](")
@@ -84,7 +84,7 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
         .filter_map(|target| target.split_whitespace().next())
 }
 
-/// Returns the link that a target makes, or `None` if it leads elsewhere or to an item, which rustdoc checks.
+/// Returns the link of a target, or `None` if it leads elsewhere or to an item, which rustdoc checks.
 fn inside(target: &str, line: usize) -> Option<Link> {
     let target = target.trim_start_matches('<').trim_end_matches('>');
     if target.contains("::") || target.contains("://") || target.starts_with("mailto:") {

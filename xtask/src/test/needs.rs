@@ -1,11 +1,11 @@
-//! The programs that the tests start and nobody fetches or builds.
+//! The programs that the tests start and that are neither fetched nor built.
 
 use std::env;
 use std::ffi::OsStr;
 
 use crate::error::Error;
 
-/// A program, Debian's package of it, and what needs it.
+/// A program, its Debian package, and what needs it.
 type Need = (&'static str, &'static str, &'static str);
 
 const NEEDS: [Need; 9] = [
@@ -44,14 +44,14 @@ const NEEDS: [Need; 9] = [
     ),
 ];
 
-/// What shaking needs besides.
+/// The program that shaking needs besides.
 const SHAKING: Need = ("taskset", "util-linux", "it keeps the tests on one core");
 
-/// Checks that they are here, before anything is built for the tests.
+/// Checks that the programs are installed, before anything is built for the tests.
 ///
 /// # Errors
 ///
-/// Returns an error that lists all that are not, with how to install them.
+/// Returns an error that lists all missing programs, with how to install them.
 pub(super) fn check(is_shaken: bool) -> Result<(), Error> {
     let path = env::var_os("PATH").unwrap_or_default();
     let needs = NEEDS.into_iter().chain(is_shaken.then_some(SHAKING));

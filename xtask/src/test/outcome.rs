@@ -1,4 +1,4 @@
-//! What came of a run of the tests.
+//! The outcome of a run of the tests.
 
 use std::fs;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::error::Error;
 /// How many of the slowest tests are listed.
 const SLOWEST: usize = 10;
 
-/// What came of a run of the tests.
+/// The outcome of a run of the tests.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// How many were run; none where the runner did not say.
+    /// How many tests were run; 0 if the runner did not report it.
     pub(crate) tests: usize,
-    /// What has failed, in the order of the names.
+    /// The failed tests, in the order of their names.
     pub(crate) failed: Vec<Failed>,
     /// The slowest tests, with the slowest first.
     slowest: Vec<(Duration, String)>,
-    /// What the runner says of all of it: it can fail where no test did, as when one does not compile.
+    /// The runner's own result: it can fail without a failed test, for example when one does not compile.
     pub(super) result: Result<(), Error>,
 }
 
@@ -39,13 +39,13 @@ impl Default for Outcome {
 /// A test that failed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Failed {
-    /// The crate and the binary, as `neuron-loop::it`. Without it the name says all that is known.
+    /// The crate and the binary, as `neuron-loop::it`. Without it only the name is known.
     pub(crate) binary: Option<String>,
     pub(crate) name: String,
 }
 
 impl Failed {
-    /// The arguments of the test runner that select it alone.
+    /// Returns the arguments of the test runner that select only this test.
     fn selection(&self) -> String {
         match &self.binary {
             Some(binary) => format!("-E 'binary_id(={binary}) & test(={})'", self.name),
@@ -53,18 +53,18 @@ impl Failed {
         }
     }
 
-    /// The command that repeats it, with what it drew.
+    /// Returns the command that repeats the test, with its seed.
     pub(crate) fn again(&self, seed: u64) -> String {
         format!("{SEED}={seed} cargo xtask test -- {}", self.selection())
     }
 }
 
 impl Outcome {
-    /// Reads what nextest left. There is nothing where it did not come to run tests.
+    /// Reads the report of nextest. The report is missing if nextest did not run tests.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is something else.
+    /// Returns an error if the report cannot be understood.
     pub(crate) fn of_nextest(file: &Path) -> Result<Self, Error> {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
@@ -126,12 +126,12 @@ impl Outcome {
         }
     }
 
-    /// What the runner failed with.
+    /// Returns the runner's error.
     pub(super) fn error(self) -> Option<Error> {
         self.result.err()
     }
 
-    /// Says on standard error what was slow and what failed, with the command for each.
+    /// Prints on standard error what was slow and what failed, with the command for each.
     pub(crate) fn tell(&self, seed: u64) {
         if !self.slowest.is_empty() {
             eprintln!("\nThe slowest tests:");

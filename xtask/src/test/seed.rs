@@ -1,4 +1,4 @@
-//! What tests draw from.
+//! The seed of the tests.
 
 use std::collections::hash_map::RandomState;
 use std::env;
@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 use crate::error::Error;
 
-/// The variable with the seed of all that tests draw.
+/// The variable with the seed of everything that tests draw.
 pub(super) const SEED: &str = "NEURON_TEST_SEED";
 
 /// Returns the seed that was asked for.

@@ -21,7 +21,7 @@ use crate::error::Error;
 /// The heading of the table of all runs.
 const HEADING: &str = "## Shaken: `cargo xtask test --shake`";
 
-/// What stands above the first row.
+/// The lines above the first row.
 const TABLE: &str = "\
 The suite without the doctests, each run on a machine of another kind. A part is what a run that found something was run
 again with.
@@ -30,10 +30,10 @@ again with.
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
-/// The variable that has fake servers answer late, and how late at most, in milliseconds.
+/// The variable that makes fake servers answer late, and how late at most, in milliseconds.
 const LAG: (&str, &str) = ("NEURON_TEST_LAG", "100");
 
-/// What is done to the machine while the tests run.
+/// The load on the machine while the tests run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     AsItIs,
@@ -43,7 +43,7 @@ enum Manner {
 }
 
 impl Manner {
-    /// The manner of a run, counted from 1: each in turn.
+    /// Returns the manner of a run, counted from 1: the manners alternate.
     fn of(run: u32) -> Self {
         match run % 4 {
             1 => Self::AsItIs,
@@ -53,7 +53,7 @@ impl Manner {
         }
     }
 
-    /// What runs the tests in this manner.
+    /// Returns the command that runs the tests in this manner.
     fn wrapped(self, tests: Command) -> Command {
         match self {
             Self::AsItIs | Self::Busy => tests,
@@ -81,7 +81,7 @@ impl Manner {
     }
 }
 
-/// A core that this process may use, as `taskset` names it: not each may be.
+/// Returns a core that this process may use, as `taskset` names it: not every core may be.
 fn a_core() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut lines = status.lines();
@@ -104,7 +104,7 @@ impl fmt::Display for Manner {
     }
 }
 
-/// Makes these runs, and notes each in `results`. Each draws from a seed of its own, unless one is given.
+/// Makes these runs, and notes each in `results`. Each has a seed of its own, unless one is given.
 ///
 /// # Errors
 ///
@@ -132,7 +132,7 @@ pub(super) fn run(
         let names = outcome.failed.iter().map(|test| test.again(seed));
         failed.extend(names);
         if outcome.failed.is_empty() {
-            // It failed and names no test.
+            // The runner failed and named no test.
             failed.extend(outcome.error().map(|error| error.with_causes()));
         }
     }
@@ -152,7 +152,7 @@ fn row(run: u32, manner: Manner, seed: u64, part: &str, outcome: &Outcome, minut
     let failed = match (names.is_empty(), &outcome.result) {
         (false, _) => names.join(", "),
         (true, Ok(())) => "none".to_owned(),
-        // It failed and names no test.
+        // The runner failed and named no test.
         (true, Err(error)) => error.to_string().replace('|', "or"),
     };
     format!(
@@ -162,7 +162,7 @@ fn row(run: u32, manner: Manner, seed: u64, part: &str, outcome: &Outcome, minut
     )
 }
 
-/// Adds a row to the table of all runs, which is begun where there is none.
+/// Adds a row to the table of all runs, which is created if it is missing.
 fn note(results: &Path, row: &str) -> Result<(), Error> {
     let failed = |action| {
         move |source| Error::File {
@@ -180,7 +180,7 @@ fn with_row(text: &str, row: &str) -> String {
         let text = text.trim_end();
         return format!("{text}\n\n{HEADING}\n\n{TABLE}{row}");
     };
-    // Behind the last row of the first table there.
+    // The row goes after the last one of the first table there.
     let (before, behind) = text.split_at(heading);
     let mut end = 0;
     let mut is_in_table = false;
@@ -196,7 +196,7 @@ fn with_row(text: &str, row: &str) -> String {
     format!("{before}{table}{row}{rest}")
 }
 
-/// Threads that compute without end, one for each core. They end when it is dropped.
+/// Threads that compute without end, one for each core. They end when this is dropped.
 struct Busy {
     is_enough: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,

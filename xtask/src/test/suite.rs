@@ -10,25 +10,25 @@ use super::seed::SEED;
 use crate::error::Error;
 use crate::{command, workspace};
 
-/// What the command is tested with, beside its default features.
+/// The features with which the command is tested, besides its default features.
 pub(super) const WITH_FEATURES: &str = "neuron-cli/full";
 
-/// The variable that names nextest's profile, and the one without it.
+/// The variable that names nextest's profile, and its default.
 const PROFILE: (&str, &str) = ("NEXTEST_PROFILE", "default");
 
-/// Where nextest keeps what it leaves, from the root: not where cargo builds, where that is elsewhere.
+/// The folder in which nextest keeps its output, from the root: not where cargo builds, if that is elsewhere.
 const STORE: &str = "target/nextest";
 
-/// What property tests draw from. They print their own failures.
+/// The variable with the seed of property tests. They print their own failures.
 const PROPERTIES: &str = "PROPTEST_RNG_SEED";
 
-/// The tests, built, with what they need around them.
+/// The built tests, with what they need around them.
 pub(super) struct Suite {
-    /// Where tests find programs, by their variables.
+    /// The paths of programs, by the variables in which tests find them.
     programs: Vec<(&'static str, PathBuf)>,
     /// Arguments of the test runner.
     runner: Vec<OsString>,
-    /// What nextest leaves behind; none where it is not installed.
+    /// The report of nextest; `None` if it is not installed.
     report: Option<PathBuf>,
 }
 
@@ -55,7 +55,7 @@ impl Suite {
         }
     }
 
-    /// The arguments of the runner as one text; `all` without any.
+    /// Returns the arguments of the runner as one text; `all` without any.
     pub(super) fn part(&self) -> String {
         if self.runner.is_empty() {
             return "all".to_owned();
@@ -65,11 +65,11 @@ impl Suite {
             .iter()
             .map(|word| word.to_string_lossy())
             .collect();
-        // In a table.
+        // The text stands in a table.
         words.join(" ").replace('|', "or")
     }
 
-    /// Runs all tests with this seed. What fails is in the outcome.
+    /// Runs all tests with this seed. Failures are in the outcome.
     pub(super) fn run(
         &self,
         seed: u64,
@@ -78,7 +78,7 @@ impl Suite {
         let mut tests = workspace::cargo();
         match &self.report {
             Some(report) => {
-                // That of another run would be taken for this one's.
+                // The report of another run would be taken for this one's.
                 std::fs::remove_file(report).ok();
                 tests.args(["nextest", "run", "--no-fail-fast"]);
             }
@@ -104,7 +104,7 @@ impl Suite {
     }
 }
 
-/// The profile that the runner's own arguments name.
+/// Returns the profile that the runner's own arguments name.
 fn profile_of(runner: &[OsString]) -> Option<OsString> {
     let mut words = runner.iter();
     while let Some(word) = words.next() {
