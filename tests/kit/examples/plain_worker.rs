@@ -1,6 +1,6 @@
 //! Executes one run on the plain door, in a process of its own that the tests of the kit kill.
 //!
-//! What it needs comes in variables, all of which the tests set.
+//! Its settings come in environment variables. The tests set all of them.
 
 use std::error::Error;
 

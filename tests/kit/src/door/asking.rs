@@ -1,4 +1,4 @@
-//! What cases ask of a door, and how they read what comes of it.
+//! The calls that cases make through a door, and checks of the results.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::{options_of, text_of};
 
-/// What calls may take: no door takes them for quick ones.
+/// The timeout of calls: no door treats them as quick ones.
 const HOUR: Duration = Duration::from_secs(3600); // Every case ends long before.
 
-/// What is to become of a call.
+/// The behaviour of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Asked {
-    /// What the call is known by.
+    /// The name by which the call is known.
     pub(super) name: String,
     pub(super) act: String,
 }
 
 /// A call that answers at once.
 pub(super) const ANSWER: &str = "answer";
-/// A call that is held until the outer half lets it go on.
+/// A call that is held until the outer half releases it.
 pub(super) const HOLD: &str = "hold";
 /// The same, and it blocks its thread meanwhile.
 pub(super) const BLOCK: &str = "block";
 
-/// A call of this tool, which is known by the tool's name and its place in the turn.
+/// Returns a call of this tool. Its name is the tool's name and its place in the turn.
 pub(super) fn tool(name: &str, position: u32, act: &str) -> (ToolCall, ActivityOptions) {
     let asked = Asked {
         name: format!("{name}-{position}"),
@@ -48,7 +48,7 @@ pub(super) fn start(door: &impl DurableContext, name: &str, position: u32, act: 
     door.start(Step::new(Effect::Tool(call), options).into())
 }
 
-/// A model call, which is known as `model`.
+/// Returns a model call, whose name is `model`.
 pub(super) fn model(door: &impl DurableContext, act: &str) -> (CompletionRequest, ActivityOptions) {
     let asked = Asked {
         name: "model".to_owned(),
@@ -73,12 +73,12 @@ fn options(name: &str, position: u32) -> ActivityOptions {
 
 type Next = Result<Observed, DurableError>;
 
-/// Whether it is the result of this call.
+/// Returns whether this is the result of the call.
 pub(super) fn is_result(next: &Next, handle: Handle, name: &str) -> bool {
     matches!(next, Ok(Observed::Ended(ended, End::Effect(Ok(Outcome::Tool(output))))) if *ended == handle && text_of(output) == name)
 }
 
-/// Whether it is the end of this call as one that was cancelled.
+/// Returns whether this is the end of the call as a cancelled one.
 pub(super) fn is_given_up(next: &Next, handle: Handle) -> bool {
     let Ok(Observed::Ended(ended, End::Effect(Err(failure)))) = next else {
         return false;
@@ -94,12 +94,12 @@ pub(super) fn is_signal(next: &Next, wanted: &str) -> bool {
     matches!(next, Ok(Observed::Signal(signal)) if signal.name == wanted)
 }
 
-/// Whether there is nothing to wait for.
+/// Returns whether there is nothing to wait for.
 pub(super) fn is_nothing(next: &Next) -> bool {
     matches!(next, Err(DurableError::Engine { .. }))
 }
 
-/// Whether the run is cancelled, for the reason that the outer half gives.
+/// Returns whether the run is cancelled, for the reason that the outer half gives.
 pub(super) fn is_cancelled<T>(result: &Result<T, DurableError>) -> bool {
     matches!(result, Err(DurableError::Cancelled { reason }) if reason.as_deref() == Some("enough"))
 }

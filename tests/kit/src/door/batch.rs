@@ -7,8 +7,8 @@ use neuron_types::{
     Outcome, Step, ToolCall, ToolOutput,
 };
 
-/// Calls several tools side by side: `options[i]` belongs to `calls[i]`, and so does the result. All are started before any
-/// is awaited. A run that is cancelled meanwhile asks the writes in flight to end, and waits for them.
+/// Calls several tools side by side: `options[i]` belongs to `calls[i]`, and so does the result. All calls are started
+/// before any is awaited. If the run is cancelled meanwhile, the writes in flight are asked to end, and are awaited.
 pub async fn execute_tools(
     door: &impl DurableContext,
     calls: &[ToolCall],
@@ -27,7 +27,7 @@ pub async fn execute_tools(
         let mut ended = door.next(&[handle], &[]).await;
         if let Err(DurableError::Cancelled { .. }) = &ended {
             let is_owed = door.leave(handle);
-            // All writes are asked to end before any is waited for.
+            // All writes are asked to end before any is awaited.
             started.retain(|(other, is_write)| !is_write || door.leave(*other));
             if is_owed {
                 ended = door.next(&[handle], &[]).await;
@@ -38,7 +38,7 @@ pub async fn execute_tools(
             Ok(Observed::Ended(_, End::Effect(Err(failure))))
                 if failure.kind == FailureKind::Cancelled =>
             {
-                // A call may end as cancelled by itself, in a run that goes on.
+                // A call may end as cancelled by itself, in a run that continues.
                 Err(match door.poll(&[]).await {
                     Err(cancelled @ DurableError::Cancelled { .. }) => cancelled,
                     _ => failure.into(),

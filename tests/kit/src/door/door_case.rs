@@ -1,17 +1,17 @@
-//! The inner half of a case as a workflow of one's own.
+//! The inner half of a case as a workflow.
 
 use neuron_types::{AgentSpec, DurableContext, Message, RunInput};
 use neuron_workflows::{Door, Workflow, WorkflowError};
 
 use super::cases;
 
-/// The inner half of the case that its input names. Its output is what the case says: empty where the door does as it has
-/// to.
+/// The inner half of the case that its input names. Its output is the case's verdict: empty if the door behaves as it
+/// must.
 #[derive(Debug, Clone, Copy)]
 pub struct DoorCase;
 
 impl DoorCase {
-    /// What a run of this case is started with.
+    /// Returns the input of a run of this case.
     #[must_use]
     pub fn input(case: &str) -> RunInput {
         let workflow = AgentSpec {

@@ -1,10 +1,10 @@
 //! The door, call by call: what [`DurableContext`](neuron_types::DurableContext) promises, as cases that every door has
 //! to pass.
 //!
-//! A case has two halves. The inner one asks the door for one thing after another and says what it came upon; it is
-//! replayed like any workflow, so all that it has is the door. The outer one stands beside the run: it lets calls go on,
-//! sends signals and cancels. On an engine the inner half is a workflow of one's own, [`DoorCase`], and what it says is
-//! the run's output.
+//! A case has two halves. The inner one asks the door for one thing after another and reports what it found; it is
+//! replayed like any workflow, so all that it has is the door. The outer one stands beside the run: it releases calls,
+//! sends signals and cancels. On an engine the inner half is a workflow, [`DoorCase`], and its report is the run's
+//! output.
 
 mod asking;
 mod batch;

@@ -1,4 +1,4 @@
-//! What stands beside the run of a case.
+//! The outer half of a case: what stands beside its run.
 
 use std::{fmt, sync::Arc};
 
@@ -12,7 +12,7 @@ use super::{
     room::{Calls, DoorRoom},
 };
 
-/// What stands beside the run of a case: it knows the calls that were made for it, and reaches into it.
+/// The outer half of a case: it knows the calls that were made for the run, and sends it signals.
 #[derive(Clone)]
 pub struct Outside {
     room: DoorRoom,
@@ -21,7 +21,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// What stands beside this run, whose calls are made in this room.
+    /// Returns the outer half for this run, whose calls are made in this room.
     #[must_use]
     pub fn of(room: &DoorRoom, run: &RunId, reach: impl Reach + 'static) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Outside {
         }
     }
 
-    /// The calls so far, in the order of their names.
+    /// Returns the calls so far, in the order of their names.
     pub(super) fn calls(&self) -> Vec<String> {
         let calls = self.room.calls();
         let calls = calls.borrow();
@@ -64,7 +64,7 @@ impl Outside {
         assert!(reached, "it does not come to {wanted:?}");
     }
 
-    /// Lets a call go on that is held.
+    /// Releases a call that is held.
     pub(super) fn let_go(&self, name: &str) {
         self.room.let_go((self.run.clone(), name.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! Reaching into a run from outside.
+//! Signals to a run from outside.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use neuron_local::{Journal, LocalHandle};
 use neuron_types::{RunId, signal};
 use serde_json::{Value, json};
 
-/// Reaches into one run from outside.
+/// Sends signals to one run from outside.
 pub trait Reach: Send + Sync {
     /// Sends a signal, and returns when the door's other side has it.
     fn signal<'a>(&'a self, name: &'a str, payload: Value) -> BoxFuture<'a, ()>;
 
-    /// Cancels the run, as [`signal`](Self::signal).
+    /// Cancels the run, with the same guarantee as [`signal`](Self::signal).
     fn cancel<'a>(&'a self, reason: &'a str) -> BoxFuture<'a, ()> {
         self.signal(signal::CANCEL, json!({ "reason": reason }))
     }

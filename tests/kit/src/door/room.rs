@@ -1,4 +1,4 @@
-//! An executor room whose calls do as their callers say.
+//! An executor room whose calls behave as their callers ask.
 
 use std::{
     collections::BTreeSet,
@@ -18,15 +18,15 @@ use tokio::sync::watch;
 use super::asking::Asked;
 use crate::effects::definition_of;
 
-/// A model, and the tools `read`, `put` and `write`, for the executor of a worker of this process. Calls carry what is to
-/// become of them, so that one room does for the runs of all cases. Clones are one room.
+/// A model, and the tools `read`, `put` and `write`, for the executor of a worker of this process. Calls carry their
+/// own behaviour, so that one room is enough for the runs of all cases. Clones are one room.
 #[derive(Debug, Clone)]
 pub struct DoorRoom(Arc<State>);
 
 #[derive(Debug)]
 pub(super) struct State {
     calls: watch::Sender<Calls>,
-    /// Calls that block their thread, and may go on.
+    /// Calls that block their thread, and may continue.
     unblocked: Mutex<BTreeSet<Call>>,
     is_unblocked: Condvar,
 }
@@ -34,14 +34,14 @@ pub(super) struct State {
 /// A call by its run and its name there.
 pub(super) type Call = (String, String);
 
-/// What the room has seen, and what it lets go on.
+/// What the room has seen, and what it releases.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// In the order in which they began.
+    /// The calls in the order in which they began.
     pub(super) begun: Vec<Call>,
-    /// Those that answered.
+    /// The calls that answered.
     pub(super) ended: Vec<Call>,
-    /// Those that are held no longer.
+    /// The calls that are not held any longer.
     let_go: BTreeSet<Call>,
 }
 
@@ -56,7 +56,7 @@ impl Default for DoorRoom {
 }
 
 impl DoorRoom {
-    /// What makes the calls.
+    /// Returns the executor of the calls.
     ///
     /// # Panics
     ///
@@ -78,7 +78,7 @@ impl DoorRoom {
         self.0.calls.subscribe()
     }
 
-    /// Lets a call go on that is held or blocks, or will.
+    /// Releases a call that is held or blocks, or will.
     pub(super) fn let_go(&self, call: Call) {
         let mut unblocked = self
             .0
@@ -101,7 +101,7 @@ impl DoorRoom {
         match asked.act.as_str() {
             "hold" => {
                 let mut calls = self.calls();
-                // Its sender is here, so there is always another state.
+                // The sender is part of this value, so there is always another state.
                 calls
                     .wait_for(|calls| calls.let_go.contains(&call))
                     .await
@@ -113,7 +113,7 @@ impl DoorRoom {
         self.0.calls.send_modify(|calls| calls.ended.push(call));
     }
 
-    /// Blocks the thread: nothing else goes on there, the run itself included.
+    /// Blocks the thread: nothing else continues there, the run itself included.
     fn block(&self, call: &Call) {
         let unblocked = self
             .0

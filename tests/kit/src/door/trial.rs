@@ -1,4 +1,4 @@
-//! Trying a door.
+//! Trials of doors.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use tokio::time::timeout;
 
 use super::{CASES, DoorCase, DoorRoom, Outside, Verdict, cases};
 
-/// Tries a door of this process with one case. It takes a runtime with several threads: some calls block one.
+/// Tries a door of this process with one case. The case needs a runtime with several threads: some calls block one.
 ///
 /// # Panics
 ///
-/// If the door does not do as it has to.
+/// If the door does not behave as it must.
 pub async fn holds_at(door: &impl DurableContext, case: &str, outside: Outside) {
     let (name, beside) = (case.to_owned(), outside.clone());
     let person = tokio::spawn(async move { cases::outside(&name, &beside).await });
@@ -33,12 +33,12 @@ pub async fn holds_at(door: &impl DurableContext, case: &str, outside: Outside) 
     verdict.unwrap_or_else(|wrong| panic!("{case}: {wrong}"));
 }
 
-/// Tries a door with every case, as runs of [`DoorCase`] under this client's engine, side by side. A worker has to be
-/// there, whose executor is that of the room.
+/// Tries a door with every case, as runs of [`DoorCase`] under this client's engine, side by side. A worker with the
+/// executor of the room must be running.
 ///
 /// # Panics
 ///
-/// If the door does not do as it has to.
+/// If the door does not behave as it must.
 pub async fn all_hold_at(client: Arc<dyn RunClient>, room: &DoorRoom) {
     let trials = CASES.iter().map(|case| {
         let client = Arc::clone(&client);

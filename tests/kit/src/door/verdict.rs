@@ -1,9 +1,9 @@
-//! What a case says of a door.
+//! The verdict of a case about a door.
 
-/// `Err` with what the door did instead of what it has to do.
+/// `Err` with what the door did instead of what it must do.
 pub type Verdict = Result<(), String>;
 
-/// Ends a case with what it came upon, unless the condition holds.
+/// Ends a case with what it found, unless the condition is true.
 macro_rules! check {
     ($condition:expr, $($seen:tt)+) => {
         if !$condition {

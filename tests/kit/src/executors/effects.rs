@@ -1,4 +1,4 @@
-//! For tests of an executor: scopes, and tools and hooks made of closures.
+//! Scopes, tools and hooks made of closures, for tests of an executor.
 
 use std::{
     fmt,
@@ -18,7 +18,7 @@ use neuron_types::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// The first attempt of the second turn's first tool call, a write, with a minute for it.
+/// Returns the first attempt of the second turn's first tool call, a write, with a minute for it.
 #[must_use]
 pub fn scope() -> StepScope {
     StepScope {
@@ -42,7 +42,7 @@ pub fn scope() -> StepScope {
     }
 }
 
-/// The scope of a call that the loop makes for itself.
+/// Returns the scope of a call that the loop makes for itself.
 #[must_use]
 pub fn own_scope() -> StepScope {
     StepScope {
@@ -52,7 +52,7 @@ pub fn own_scope() -> StepScope {
     }
 }
 
-/// What a call of this tool would do, as the executor finds it for the loop.
+/// Returns what a call of this tool would do, as the executor finds it for the loop.
 pub async fn preview_of(executor: &Executor, name: &str, input: Value) -> Option<Preview> {
     let request = PreviewRequest {
         name: name.to_owned(),
@@ -67,11 +67,11 @@ pub async fn preview_of(executor: &Executor, name: &str, input: Value) -> Option
     }
 }
 
-/// Whose a decision is, as the executor finds it at this step.
+/// Returns whose a decision is, as the executor finds it at this step.
 ///
 /// # Errors
 ///
-/// The executor's.
+/// The errors of the executor.
 pub async fn verified_at(
     executor: &Executor,
     step: &StepScope,
@@ -84,7 +84,8 @@ pub async fn verified_at(
     }
 }
 
-/// The definition of a tool that is a read, if it is named `read`, idempotent, if it is named `put`, and else a write.
+/// Returns the definition of a tool that is a read if it is named `read`, idempotent if it is named `put`, and
+/// otherwise a write.
 #[must_use]
 pub fn definition_of(name: &str) -> ToolDefinition {
     let hint = |tool: &str| (name == tool).then_some(true);
@@ -100,7 +101,8 @@ pub fn definition_of(name: &str) -> ToolDefinition {
     }
 }
 
-/// How a step is made that is called so: a `read`, a `write`, or else one that is idempotent, as a model call is.
+/// Returns how a step of this name is made: a `read`, a `write`, or otherwise one that is idempotent, as a model call
+/// is.
 #[must_use]
 pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOptions {
     ActivityOptions {
@@ -127,7 +129,7 @@ pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOption
     }
 }
 
-/// A call of this tool.
+/// Returns a call of this tool.
 #[must_use]
 pub fn call(name: &str, input: Value) -> ToolCall {
     ToolCall {
@@ -138,7 +140,7 @@ pub fn call(name: &str, input: Value) -> ToolCall {
     }
 }
 
-/// The first text of an output; empty if it begins with something else.
+/// Returns the first text of an output; empty if it begins with something else.
 #[must_use]
 pub fn text_of(output: &ToolOutput) -> String {
     serde_json::to_value(&output.content).unwrap()[0]["text"]
@@ -150,7 +152,7 @@ pub fn text_of(output: &ToolOutput) -> String {
 type Body =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
-/// A tool made of a closure that sees the context of its calls. Its one argument, `text`, must be a string.
+/// A tool made of a closure that gets the context of its calls. Its one argument, `text`, must be a string.
 #[derive(Clone)]
 pub struct TestTool {
     name: &'static str,
@@ -159,7 +161,7 @@ pub struct TestTool {
 }
 
 impl TestTool {
-    /// A tool that answers what the closure makes of the arguments and of where it is called.
+    /// Returns a tool whose answer the closure computes from the arguments and the context.
     pub fn new<F, Fut>(name: &'static str, body: F) -> Self
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
@@ -172,7 +174,7 @@ impl TestTool {
         }
     }
 
-    /// A tool `echo` that answers with its `text`.
+    /// Returns a tool `echo` that answers with its `text`.
     #[must_use]
     pub fn echo() -> Self {
         Self::new("echo", |input, _| async move {
@@ -180,7 +182,7 @@ impl TestTool {
         })
     }
 
-    /// The inputs that it was called with.
+    /// Returns the inputs that it was called with.
     #[must_use]
     pub fn calls(&self) -> Vec<Value> {
         self.inputs.lock().unwrap().clone()
@@ -250,11 +252,11 @@ impl Hook for SilentHook {
     }
 }
 
-/// Waits until it is so, without tokio's clock, which a test may have stopped.
+/// Waits until the condition is true, without tokio's clock, which a test may have stopped.
 ///
 /// # Panics
 ///
-/// If it is not within [`patience`].
+/// If it is not true within [`patience`].
 pub async fn eventually(mut is_so: impl FnMut() -> bool) {
     let deadline = std::time::Instant::now() + patience();
     while !is_so() {

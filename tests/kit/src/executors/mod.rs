@@ -1,4 +1,4 @@
-//! What an executor itself is tested with.
+//! Tools for tests of an executor itself.
 
 pub mod effects;
 pub mod tokens;

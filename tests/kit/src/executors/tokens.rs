@@ -1,4 +1,4 @@
-//! For tests of answers that come in pieces: a model that streams what it is told, and a sink that reads along.
+//! A model that streams given answers in pieces, and a sink that records them, for tests of streaming.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +15,7 @@ use neuron_types::{
     ProviderError, RecordedEvent, Role, StopReason, StreamEvent, StreamHandle, TokenUsage,
 };
 
-/// What one attempt comes to.
+/// The result of one attempt.
 #[derive(Debug)]
 pub enum Says {
     /// These texts, and then the whole answer.
@@ -28,7 +28,7 @@ pub enum Says {
     Events(Vec<StreamEvent>),
 }
 
-/// A model that streams. Where nothing is left that it is told, it answers "in one piece".
+/// A model that streams. If no attempt is left, it answers "in one piece".
 #[derive(Debug, Clone, Default)]
 pub struct Streaming {
     attempts: Arc<Mutex<VecDeque<Says>>>,
@@ -36,7 +36,7 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    /// A model of these attempts.
+    /// Returns a model of these attempts.
     pub fn new(attempts: impl IntoIterator<Item = Says>) -> Self {
         Self {
             attempts: Arc::new(Mutex::new(attempts.into_iter().collect())),
@@ -44,20 +44,20 @@ impl Streaming {
         }
     }
 
-    /// An executor with this model as its only provider.
+    /// Returns an executor with this model as its only provider.
     #[must_use]
     pub fn executor(&self) -> Executor {
         Executor::builder().provider("m", self.clone()).build()
     }
 
-    /// How many streams are there that nobody dropped.
+    /// Returns how many streams were not dropped yet.
     #[must_use]
     pub fn streams(&self) -> usize {
         self.open.load(Ordering::SeqCst)
     }
 }
 
-/// The whole answer of this text.
+/// Returns the whole answer of this text.
 #[must_use]
 pub fn answer(text: &str) -> CompletionResponse {
     CompletionResponse {
@@ -81,7 +81,7 @@ pub fn answer(text: &str) -> CompletionResponse {
     }
 }
 
-/// Counts a stream for as long as it is there.
+/// Counts a stream for as long as it exists.
 struct Open(Arc<AtomicUsize>);
 
 impl Drop for Open {
@@ -137,14 +137,14 @@ impl Provider for Streaming {
     }
 }
 
-/// Remembers the tokens that it was told.
+/// A sink that records the tokens that it was given.
 #[derive(Debug, Default)]
 pub struct Reader {
     tokens: Mutex<Vec<TokenDelta>>,
 }
 
 impl Reader {
-    /// What [`stamped`] makes of each piece, in the order in which they were told.
+    /// Returns [`stamped`] of each piece, in the order in which they were emitted.
     #[must_use]
     pub fn told(&self) -> Vec<String> {
         let tokens = self.tokens.lock().unwrap();
@@ -152,7 +152,7 @@ impl Reader {
     }
 }
 
-/// `turn.attempt.seq text` of a piece.
+/// Returns `turn.attempt.seq text` of a piece.
 #[must_use]
 pub fn stamped(token: &TokenDelta) -> String {
     let TokenDelta {

@@ -1,4 +1,4 @@
-//! An answer that breaks off and comes again, for any door, and what a worker's sink must have been told of it.
+//! An answer that breaks off and is made again, for any door, and checks of what a worker's sink got of it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,12 +7,12 @@ use neuron_types::{AgentSpec, FailureKind, RecordedEvent, RequestHead, RunOutput
 
 use crate::{Pieces, StreamingModel, Watcher};
 
-/// An agent whose only answer breaks off after two pieces and comes again in three.
+/// An agent whose only answer breaks off after two pieces and is made again in three.
 #[derive(Debug)]
 pub struct BrokenOffAnswer {
     /// The agent.
     pub spec: AgentSpec,
-    /// What makes its model calls, of one run.
+    /// The executor of the model calls of one run.
     pub executor: Executor,
     watcher: Arc<Watcher>,
 }
@@ -42,18 +42,17 @@ impl Default for BrokenOffAnswer {
 }
 
 impl BrokenOffAnswer {
-    /// The sink that the worker must have.
+    /// Returns the sink that the worker needs.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn EventSink> {
         Arc::clone(&self.watcher) as Arc<dyn EventSink>
     }
 
-    /// Checks that the sink was told of both attempts, of the failure between them, and of the events that the
-    /// run recorded.
+    /// Checks that the sink got both attempts, the failure between them, and the events that the run recorded.
     ///
     /// # Panics
     ///
-    /// If it was not.
+    /// If it did not.
     pub fn check(&self, output: &RunOutput, recorded: &[RecordedEvent]) {
         assert_eq!(output.output.as_deref(), Some("Good day."), "{output:?}");
         let told = ["1.0 Hel", "1.1 lo, wor", "2.0 Good", "2.1  day", "2.2 ."];

@@ -12,12 +12,12 @@ use crate::{NotedModel, NotedTool, noted_agent};
 
 const TURNS: usize = 10;
 
-/// Runs of an agent of ten turns, each of which but the last has a write.
+/// Runs of an agent of ten turns. Each turn except the last has a write.
 #[derive(Debug)]
 pub struct Crowd {
     /// The agent.
     pub spec: AgentSpec,
-    /// What makes the model and tool calls of all of them.
+    /// The executor of the model and tool calls of all runs.
     pub executor: Executor,
     model: NotedModel,
     write: NotedTool,
@@ -45,8 +45,8 @@ impl Crowd {
     /// How many runs there are.
     pub const RUNS: usize = 200;
 
-    /// Has all of them started by `one`, which is given a number and waits for its run's end, and checks that
-    /// they complete and that no step is made twice.
+    /// Lets `one` start all runs, each with a number, and wait for their ends. Checks that they complete and that no
+    /// step is made twice.
     ///
     /// # Panics
     ///

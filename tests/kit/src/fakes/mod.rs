@@ -21,7 +21,7 @@ pub use self::{
     turnstile::{Moment, Turnstile},
 };
 
-/// What a fake takes longer for an answer: nothing, unless tests are to be disturbed.
+/// Delays an answer of a fake: not at all, unless tests are to be disturbed.
 pub(crate) async fn lags() {
     let lag = neuron_patience::lag();
     if !lag.is_zero() {

@@ -1,4 +1,4 @@
-//! Agents of noted models and tools, on any door of this process, and what they do without an engine.
+//! Agents of noted models and tools, on any door of this process, and their results without an engine.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::{NotedModel, NotedTool, hosts::local_host::Events};
 
-/// What steps may take: longer than anybody waits for the end of a run.
+/// The timeout of steps: longer than any test waits for the end of a run.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
-/// An agent that calls the model with these tools, and the executor that makes its calls. Its steps may
-/// take so long that no door takes them for quick ones.
+/// Returns an agent that calls the model with these tools, and the executor of its calls. The timeouts of its steps are
+/// so long that no door treats them as quick ones.
 #[must_use]
 pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Executor) {
     let mut registry = ToolRegistry::new();
@@ -44,7 +44,8 @@ pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Execu
     (spec, executor)
 }
 
-/// An agent that starts another, which asks a person. Each looks after a second or two whether the other is there.
+/// Returns an agent that starts another, which asks a person. Each checks after a second or two whether the other still
+/// exists.
 #[must_use]
 pub fn parked_tree() -> (AgentSpec, Executor) {
     let turns = |tool: &str, input: Value| {
@@ -73,17 +74,17 @@ pub fn parked_tree() -> (AgentSpec, Executor) {
     (lead, executor.with_definitions([helper]))
 }
 
-/// The input of a run of this agent.
+/// Returns the input of a run of this agent.
 #[must_use]
 pub fn input_of(agent: &AgentSpec) -> RunInput {
     RunInput::new(agent.clone(), Message::user("Go."))
 }
 
-/// The output and the events of a run `local` of this agent, without an engine.
+/// Returns the output and the events of a run `local` of this agent, without an engine.
 ///
 /// # Panics
 ///
-/// If the run cannot go on.
+/// If the run cannot continue.
 pub async fn run_locally(spec: &AgentSpec, executor: &Executor) -> (RunOutput, Vec<RunEvent>) {
     let sink = Arc::new(Events::default());
     let door = LocalDurableContext::new(executor.clone(), RunId::new("local").unwrap())

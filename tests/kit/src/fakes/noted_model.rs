@@ -18,7 +18,7 @@ pub struct NotedModel {
     script: Arc<ScriptModel>,
     /// When each call began.
     pub calls: Arc<Mutex<Vec<Instant>>>,
-    /// Calls that ended by themselves; the others were dropped.
+    /// The number of calls that ended by themselves; the others were dropped.
     pub ended: Arc<Mutex<usize>>,
     /// When the last call was dropped before its end.
     pub dropped: Arc<Mutex<Option<Instant>>>,
@@ -39,11 +39,11 @@ impl Drop for Drops<'_> {
 }
 
 impl NotedModel {
-    /// A model that answers from this script, in the form that [`neuron_config::script`] describes.
+    /// Returns a model that answers from this script, in the form that [`neuron_config::script`] describes.
     ///
     /// # Panics
     ///
-    /// If it is no script.
+    /// If it is not a script.
     #[must_use]
     pub fn new(script: &Value) -> Self {
         Self {
@@ -56,20 +56,20 @@ impl NotedModel {
         }
     }
 
-    /// A model that does not answer within a day.
+    /// Returns a model that does not answer within a day.
     #[must_use]
     pub fn hanging() -> Self {
         Self::new(&json!({"turns": [{"text": "late", "delay_ms": 86_400_000}]})) // Nothing ends by it.
     }
 
-    /// The same model, whose calls pass this turnstile before they do anything but being noted.
+    /// Returns the same model, whose calls pass this turnstile right after they are noted.
     #[must_use]
     pub fn behind(mut self, turnstile: &Turnstile) -> Self {
         self.turnstile = turnstile.clone();
         self
     }
 
-    /// How often it was called.
+    /// Returns how often the model was called.
     ///
     /// # Panics
     ///
@@ -79,11 +79,11 @@ impl NotedModel {
         self.calls.lock().unwrap().len()
     }
 
-    /// The last message of the newest request.
+    /// Returns the last message of the newest request.
     ///
     /// # Panics
     ///
-    /// As [`count`](Self::count).
+    /// The panics of [`count`](Self::count).
     #[must_use]
     pub fn last_message(&self) -> Value {
         self.last.lock().unwrap().clone()

@@ -29,7 +29,7 @@ pub struct NotedTool {
 }
 
 impl NotedTool {
-    /// A tool that answers what the closure makes of the arguments. It takes any.
+    /// Returns a tool whose answer the closure computes from the arguments. It accepts any arguments.
     pub fn new<F, Fut>(name: &'static str, effects: ToolEffects, body: F) -> Self
     where
         F: Fn(Value) -> Fut + Send + Sync + 'static,
@@ -44,14 +44,14 @@ impl NotedTool {
         }
     }
 
-    /// The same tool, whose calls pass this turnstile before they do anything but being noted.
+    /// Returns the same tool, whose calls pass this turnstile right after they are noted.
     #[must_use]
     pub fn behind(mut self, turnstile: &Turnstile) -> Self {
         self.turnstile = turnstile.clone();
         self
     }
 
-    /// A tool that answers with its `text`.
+    /// Returns a tool that answers with its `text`.
     #[must_use]
     pub fn echo(effects: ToolEffects) -> Self {
         Self::new("echo", effects, |input| async move {
@@ -59,8 +59,8 @@ impl NotedTool {
         })
     }
 
-    /// A read-only tool `gate`, each of whose calls takes a permit and answers when it has one. There are none
-    /// at first.
+    /// Returns a read-only tool `gate`. Each of its calls takes a permit and answers when it has one. At first no
+    /// permits are available.
     #[must_use]
     pub fn gate() -> (Self, Arc<Semaphore>) {
         let permits = Arc::new(Semaphore::new(0));
@@ -68,7 +68,7 @@ impl NotedTool {
         let tool = Self::new("gate", ToolEffects::ReadOnly, move |_| {
             let permits = Arc::clone(&taken);
             async move {
-                // It is never closed.
+                // The semaphore is never closed.
                 permits.acquire().await.unwrap().forget();
                 Ok(ToolOutput::text("open"))
             }
@@ -76,7 +76,7 @@ impl NotedTool {
         (tool, permits)
     }
 
-    /// What it was called for, as `run:turn:position`, sorted.
+    /// Returns the steps that it was called for, as `run:turn:position`, sorted.
     ///
     /// # Panics
     ///

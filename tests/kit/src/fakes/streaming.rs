@@ -1,4 +1,4 @@
-//! A model whose answers come in pieces, and a sink that remembers what it was told.
+//! A model whose answers arrive in pieces, and a sink that records what it was given.
 
 use std::{
     collections::VecDeque,
@@ -14,7 +14,7 @@ use neuron_types::{
 
 use super::lags;
 
-/// What one attempt at an answer comes to.
+/// The result of one attempt at an answer.
 #[derive(Debug, Clone)]
 pub struct Pieces {
     texts: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// These texts, which make the answer.
+    /// Returns these texts, which make the answer.
     #[must_use]
     pub fn answer(texts: &[&str]) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Pieces {
         }
     }
 
-    /// These texts, and then a failure.
+    /// Returns these texts, and then a failure.
     #[must_use]
     pub fn failure(texts: &[&str], kind: FailureKind) -> Self {
         Self {
@@ -41,12 +41,12 @@ impl Pieces {
     }
 }
 
-/// Answers as it is told, one attempt after another. Cloning it shares what is left to be told.
+/// A model that gives these results, one attempt after another. A clone shares the results that are left.
 #[derive(Debug, Clone, Default)]
 pub struct StreamingModel(Arc<Mutex<VecDeque<Pieces>>>);
 
 impl StreamingModel {
-    /// A model of these attempts.
+    /// Returns a model of these attempts.
     pub fn new(attempts: impl IntoIterator<Item = Pieces>) -> Self {
         Self(Arc::new(Mutex::new(attempts.into_iter().collect())))
     }
@@ -88,7 +88,7 @@ impl Provider for StreamingModel {
     }
 }
 
-/// Remembers all that a sink can be told.
+/// A sink that records everything that it can be given.
 #[derive(Debug, Default)]
 pub struct Watcher {
     events: Mutex<Vec<RecordedEvent>>,
@@ -97,13 +97,13 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// The events, in the order in which they were told.
+    /// Returns the events, in the order in which they were emitted.
     #[must_use]
     pub fn events(&self) -> Vec<RecordedEvent> {
         self.events.lock().unwrap().clone()
     }
 
-    /// The events that count: each supersedes what was told under its number and above it.
+    /// Returns the events that count: each supersedes the earlier events with its number and above.
     ///
     /// # Panics
     ///
@@ -120,13 +120,13 @@ impl Watcher {
         log
     }
 
-    /// The attempts that were said to be followed by another.
+    /// Returns the attempts that were reported to be followed by another.
     #[must_use]
     pub fn retries(&self) -> Vec<RetryNotice> {
         self.retries.lock().unwrap().clone()
     }
 
-    /// `run turn.attempt.seq text` of each piece of text that was told.
+    /// Returns `run turn.attempt.seq text` of each piece of text that was emitted.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         let tokens = self.tokens.lock().unwrap();

@@ -1,24 +1,24 @@
-//! Holding whatever call comes next.
+//! Blocks the next call, whichever it is.
 
 use std::sync::Arc;
 
 use neuron_patience::{Dice, patience};
 use tokio::{sync::watch, time::timeout};
 
-/// Lets so many calls begin and holds the next ones, so that whoever disturbs a run finds it under way, whatever the
+/// Lets a number of calls begin and blocks the next ones, so that a disturbance meets the run in progress, whatever the
 /// speed of the machine. Clones are one turnstile; it is open at first.
 #[derive(Debug, Clone, Default)]
 pub struct Turnstile(Arc<watch::Sender<State>>);
 
-/// A moment at which somebody disturbs a run.
+/// The moment at which a run is disturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// A call has begun that comes after so many others: it is held, and nothing else is to begin.
+    /// A call has begun after this many others: it is blocked, and no other call is to begin.
     InCall {
-        /// How many begin before.
+        /// How many calls begin before.
         after: usize,
     },
-    /// So many calls have ended since the last moment, and what the run makes of them is under way. No other call begins.
+    /// This many calls have ended since the last moment, and the run is processing their results. No other call begins.
     BetweenCalls {
         /// How many of them.
         after: usize,
@@ -26,11 +26,11 @@ pub enum Moment {
 }
 
 impl Moment {
-    /// A moment after at least one call and at most so many.
+    /// Returns a moment after at least one call and at most this many.
     ///
     /// # Panics
     ///
-    /// If that is none.
+    /// If the number allows no such moment.
     #[must_use]
     pub fn drawn(dice: &mut Dice, most: usize) -> Self {
         let after = 1 + dice.below(most);
@@ -41,7 +41,7 @@ impl Moment {
         }
     }
 
-    /// How many calls it lets pass.
+    /// Returns how many calls pass before it.
     #[must_use]
     pub const fn after(self) -> usize {
         let (Self::InCall { after } | Self::BetweenCalls { after }) = self;
@@ -51,15 +51,15 @@ impl Moment {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many may still begin; without it any number.
+    /// How many calls may still begin; `None` for any number.
     left: Option<usize>,
-    /// How many are held.
+    /// How many calls are blocked.
     held: usize,
-    /// How many are under way.
+    /// How many calls are in flight.
     under_way: usize,
-    /// How many ended since it was closed.
+    /// How many calls ended since it was closed.
     ended: usize,
-    /// Which closing this is.
+    /// The number of this closing.
     round: usize,
 }
 
@@ -72,17 +72,17 @@ impl State {
 }
 
 impl Turnstile {
-    /// From now on lets only as many calls begin as the moment says, those that are held first.
+    /// Closes the turnstile: from now on only as many calls begin as the moment allows, those that are blocked first.
     pub fn close_for(&self, moment: Moment) {
         self.0.send_modify(|state| state.set(Some(moment.after())));
     }
 
-    /// Lets every call begin, also those that are held.
+    /// Lets every call begin, also those that are blocked.
     pub fn open(&self) {
         self.0.send_modify(|state| state.set(None));
     }
 
-    /// Waits for the moment that it was closed for.
+    /// Waits for the moment for which it was closed.
     ///
     /// # Panics
     ///
@@ -95,11 +95,11 @@ impl Turnstile {
         .await;
     }
 
-    /// Waits until no call is under way or held, as when whoever made them is gone.
+    /// Waits until no call is in flight or blocked, for example because their callers are gone.
     ///
     /// # Panics
     ///
-    /// If it does not come to that within [`patience`].
+    /// If that does not happen within [`patience`].
     pub async fn emptied(&self) {
         let is_empty = |state: &State| state.held == 0 && state.under_way == 0;
         self.until("end of every call", is_empty).await;
@@ -111,7 +111,7 @@ impl Turnstile {
         assert!(reached.is_ok(), "no {what} in time: {:?}", self.0);
     }
 
-    /// A call begins: it is held until it may. It ends when what is returned is dropped.
+    /// Begins a call: blocks it until it may pass. The call ends when the returned value is dropped.
     pub(crate) async fn pass(&self) -> Passed {
         let mut states = self.0.subscribe();
         let mut held = None;
@@ -121,12 +121,12 @@ impl Turnstile {
             }
             held.get_or_insert_with(|| Held::at(self));
             let round = states.borrow_and_update().round;
-            // Its sender is here, so there is always another state.
+            // The sender is part of this value, so there is always another state.
             states.wait_for(|state| state.round != round).await.ok();
         }
     }
 
-    /// A call that may begin.
+    /// Begins a call, if one may begin.
     fn begin(&self) -> Option<Passed> {
         let mut round = None;
         self.0.send_if_modified(|state| {
@@ -144,7 +144,7 @@ impl Turnstile {
     }
 }
 
-/// A call that is held.
+/// A call that is blocked.
 #[derive(Debug)]
 struct Held(Turnstile);
 

@@ -1,4 +1,4 @@
-//! Sessions whose runs are reached by a client.
+//! Sessions that use a client for their runs.
 
 use std::{future::Future, sync::Arc};
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::{HostError, Session};
 
-/// A [`Session`] whose runs are submitted, watched and reached into by a [`RunClient`].
+/// A [`Session`] whose runs are submitted, watched and signalled by a [`RunClient`].
 pub trait ClientSession {
-    /// The client of the session's engine.
+    /// Returns the client of the session's engine.
     fn client(&self) -> &Arc<dyn RunClient>;
 
     /// See [`Session::execute`].

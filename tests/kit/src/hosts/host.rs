@@ -1,4 +1,4 @@
-//! What a door needs to be tested: a place where runs are executed.
+//! The host of a door under test: a place where runs are executed.
 
 use std::{error::Error, fmt, future::Future};
 
@@ -12,26 +12,26 @@ use crate::World;
 
 /// Executes runs of [`neuron_workflows::agent`] through one kind of door.
 pub trait Host: Sized {
-    /// See [`Session`].
+    /// The host's sessions: see [`Session`].
     type Session: Session;
 
-    /// Its runs survive the process that executes them: the scenarios may [`Session::kill`].
+    /// Whether its runs survive the process that executes them: the scenarios may [`Session::kill`].
     const SURVIVES: bool;
 
-    /// Its engine is a process of its own: the scenarios may [`Session::restart_engine`].
+    /// Whether its engine is a process of its own: the scenarios may [`Session::restart_engine`].
     const HAS_ENGINE: bool;
 
-    /// Its runs go on in fresh histories when one is long: the scenarios may ask for it with
+    /// Whether its long runs continue as new: the scenarios may ask for that with
     /// [`rolling_over_after`](Self::rolling_over_after).
     const ROLLS_OVER: bool;
 
-    /// It gives up a step whose workers were killed ten times in a row. Default is that it does.
+    /// Whether it gives up a step whose workers were killed ten times in a row. Default is `true`.
     const COUNTS_LOST_WORKERS: bool = true;
 
-    /// This host, but a run goes on in a fresh history between two steps as soon as one has so many of the
+    /// Returns this host, but a run continues as new between two steps as soon as its segment has this many of the
     /// engine's own events, entries or operations.
     ///
-    /// Hosts that do not roll over answer with themselves.
+    /// Hosts that do not continue as new return themselves.
     #[must_use]
     fn rolling_over_after(&self, events: u64) -> Self;
 
@@ -39,48 +39,48 @@ pub trait Host: Sized {
     ///
     /// # Errors
     ///
-    /// What keeps the host from it; the scenario fails with that.
+    /// The host cannot open it; the scenario fails with the error.
     fn open(&self, world: &World) -> impl Future<Output = Result<Self::Session, HostError>>;
 }
 
-/// One scenario's place on a host: where it submits runs, reaches into them and sees what came of them.
+/// One scenario's place on a host: where it submits runs, sends them signals and reads their results.
 ///
 /// Dropping it ends what it started.
 ///
 /// An executor that acts on the scenario's [`World`] makes the calls: [`World::executor`] in this process,
 /// [`executor_at`](crate::executor_at) in a worker's.
 pub trait Session {
-    /// Starts executing: the runs that were submitted, those that were under way when the executing side was
-    /// killed, and every run from now on.
+    /// Starts executing: the runs that were submitted, those that were in progress when the executing side was killed,
+    /// and every run from now on.
     fn execute(&self) -> impl Future<Output = Result<(), HostError>>;
 
-    /// Ends the executing side as `SIGKILL` would, and returns when it is gone. Runs can still be submitted
-    /// and signalled.
+    /// Ends the executing side as `SIGKILL` would, and returns when it is gone. Runs can still be submitted and
+    /// signalled.
     ///
-    /// Hosts that do not survive answer with an error.
+    /// Hosts that do not survive return an error.
     fn kill(&self) -> impl Future<Output = Result<(), HostError>>;
 
     /// Kills the engine with `SIGKILL`, starts it again on the same data, and returns when it answers.
     ///
-    /// Hosts without an engine answer with an error.
+    /// Hosts without an engine return an error.
     fn restart_engine(&self) -> impl Future<Output = Result<(), HostError>>;
 
-    /// Where the session's runs are, as the executing side names it.
+    /// Returns where the session's runs are, as the executing side names it.
     fn place(&self) -> Place;
 
-    /// Makes a run, which is executed when there is an executing side.
+    /// Submits a run, which is executed when there is an executing side.
     fn submit(
         &self,
         run_id: &RunId,
         request: RunRequest,
     ) -> impl Future<Output = Result<(), HostError>>;
 
-    /// Answers a ticket, the way that is checked where the host has one.
+    /// Answers a ticket, with a check if the host has one.
     ///
     /// # Errors
     ///
-    /// [`HostError::Refused`] if the host refuses a decision that fits no open ticket. A host that does not
-    /// hands it to the run, which refuses it.
+    /// [`HostError::Refused`] if the host rejects a decision that fits no open ticket. Other hosts pass the decision to
+    /// the run, which rejects it.
     fn decide(
         &self,
         run_id: &RunId,
@@ -94,11 +94,11 @@ pub trait Session {
         message: &UserMessage,
     ) -> impl Future<Output = Result<(), HostError>>;
 
-    /// Sends any signal, by a way that needs no executing side.
+    /// Sends any signal, in a way that needs no executing side.
     ///
     /// # Errors
     ///
-    /// [`HostError::Refused`] if the host takes none for a run that nobody has begun to execute.
+    /// [`HostError::Refused`] if the host accepts no signal for a run whose execution has not begun.
     fn signal(
         &self,
         run_id: &RunId,
@@ -113,24 +113,24 @@ pub trait Session {
         reason: Option<String>,
     ) -> impl Future<Output = Result<(), HostError>>;
 
-    /// Where the run stands. Only asked while there is an executing side; an error is taken for "not yet".
+    /// Returns the run's status. Only called while there is an executing side; an error means "not yet".
     fn status(&self, run_id: &RunId) -> impl Future<Output = Result<RunStatus, HostError>>;
 
-    /// The run's events so far. Only asked while there is an executing side.
+    /// Returns the run's events so far. Only called while there is an executing side.
     fn events(&self, run_id: &RunId)
     -> impl Future<Output = Result<Vec<RecordedEvent>, HostError>>;
 
-    /// In how many histories the run was executed so far; 1 is one that never rolled over.
+    /// Returns how many segments the run has had so far; 1 if it never continued as new.
     fn histories(&self, run_id: &RunId) -> impl Future<Output = Result<u64, HostError>>;
 
     /// Waits for the run's end.
     fn wait(&self, run_id: &RunId) -> impl Future<Output = Result<RunOutput, HostError>>;
 }
 
-/// What a host could not do.
+/// The error of a host.
 #[derive(Debug)]
 pub enum HostError {
-    /// It refuses what reaches into a run, and the run is none the worse.
+    /// The host rejects the request, and the run is not affected.
     Refused(String),
     /// Anything else.
     Failed(Box<dyn Error + Send + Sync>),

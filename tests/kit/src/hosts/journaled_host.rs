@@ -19,8 +19,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5); // Between two looks.
 
 /// Executes runs through [`JournaledContext`], in this process and in a journal of the session's own.
 ///
-/// Killing it drops the futures that execute, with their doors and the journal. Executing again opens all of
-/// them anew.
+/// Killing it drops the futures that execute, with their doors and the journal. Executing again opens all of them
+/// again.
 #[derive(Debug, Clone, Default)]
 pub struct JournaledHost {
     continue_as_new_after: Option<u64>,
@@ -33,7 +33,7 @@ pub struct JournaledSession {
     world: World,
     executor: Executor,
     home: TempDir,
-    /// A client as another process has it.
+    /// A client such as another process has.
     client: Arc<dyn RunClient>,
     state: Mutex<State>,
 }
@@ -43,7 +43,7 @@ struct State {
     /// The journal of the executing side, while there is one.
     executing: Option<Journal>,
     runs: BTreeMap<RunId, Option<JoinHandle<()>>>,
-    /// What kept a run from going on.
+    /// The errors that kept runs from continuing.
     broken: Arc<Mutex<BTreeMap<RunId, String>>>,
 }
 
@@ -77,7 +77,7 @@ impl JournaledSession {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The journal as another process has it.
+    /// Returns the journal as another process opens it.
     async fn journal(&self) -> Result<Journal, JournalError> {
         Journal::open(self.home.path()).await
     }
@@ -100,7 +100,7 @@ impl JournaledSession {
 }
 
 impl JournaledHost {
-    /// Takes a run up, and executes it to its end.
+    /// Claims a run, and executes it to its end.
     async fn execute(
         &self,
         journal: &Journal,
@@ -110,7 +110,7 @@ impl JournaledHost {
     ) -> Result<(), HostError> {
         let mut door = loop {
             match JournaledContext::open(journal, run_id, executor.clone()).await {
-                // What was killed is still being written to the disk.
+                // The killed executor is still writing to the disk.
                 Err(JournalError::Executing { .. }) => {
                     tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
                 }
@@ -181,7 +181,7 @@ impl ClientSession for JournaledSession {
             task.abort();
         }
         for task in tasks {
-            // It was aborted, or was done before.
+            // The task was aborted, or was done before.
             task.await.ok();
         }
         Ok(())

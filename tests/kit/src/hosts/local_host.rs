@@ -37,8 +37,8 @@ pub struct LocalHost {
 }
 
 impl LocalHost {
-    /// A host that executes its runs like this: with another workflow, or through a door around the one that
-    /// it is handed.
+    /// Returns a host that executes its runs with this function: with another workflow, or through a door around the
+    /// one that it gets.
     pub fn executing<F, Fut>(execute: F) -> Self
     where
         F: Fn(LocalDurableContext, RunStart) -> Fut + Send + Sync + 'static,
@@ -51,7 +51,7 @@ impl LocalHost {
 }
 
 impl Default for LocalHost {
-    /// Executes [`neuron_workflows::agent`].
+    /// Returns a host that executes [`neuron_workflows::agent`].
     fn default() -> Self {
         Self::executing(|door, start| async move {
             let agent: MemoryWorkflow =
@@ -75,7 +75,7 @@ pub struct LocalSession {
     executor: Executor,
     is_executing: AtomicBool,
     runs: Mutex<BTreeMap<RunId, LocalRun>>,
-    /// The runs that others started.
+    /// The runs that other runs started.
     below: Arc<Mutex<BTreeMap<RunId, Below>>>,
 }
 
@@ -92,7 +92,7 @@ struct LocalRun {
     events: Arc<Events>,
     agent: String,
     outcome: watch::Receiver<Option<Result<RunOutput, String>>>,
-    /// What is needed to execute it, until it is.
+    /// The means to execute it, until it is executed.
     waiting: Option<Waiting>,
 }
 
@@ -103,7 +103,7 @@ struct Waiting {
     outcome: watch::Sender<Option<Result<RunOutput, String>>>,
 }
 
-/// The events of a run as they come.
+/// The events of a run as they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Events(Mutex<Vec<RecordedEvent>>);
 

@@ -1,4 +1,4 @@
-//! Where runs are executed: what a door needs to be tested, and the hosts of the doors in this process.
+//! The hosts on which runs are executed: the requirements for a door, and the hosts of the doors in this process.
 
 mod client_session;
 mod host;

@@ -1,25 +1,25 @@
-//! What an agent tries.
+//! The attacks of an agent.
 
 use super::sign::Sign;
 
-/// What an attack is for.
+/// The purpose of an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aim {
-    /// To read what only its user should.
+    /// To read what only the agent's user should.
     ReadKeys,
     /// To write beyond the working directory.
     LeaveFolder,
     /// To reach the network or a service.
     ReachOut,
-    /// To reach other processes, or to be one that lives on.
+    /// To reach other processes, or to outlive the call.
     Outlive,
-    /// To change what binds it.
+    /// To change the agent's rules.
     ChangeRules,
     /// To decide its own ticket.
     Decide,
 }
 
-/// What executes the run that an attack is tried in.
+/// The executor of the run in which an attack is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     /// A program, in its memory.
@@ -33,14 +33,14 @@ pub enum Door {
 }
 
 impl Door {
-    /// All of them.
+    /// All doors.
     pub const ALL: &'static [Self] = &[Self::Memory, Self::Journal, Self::Temporal, Self::Restate];
 }
 
-/// What an attack needs of the machine.
+/// The part of the machine that an attack needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Ports of this machine: a sandbox with a network lets it through.
+    /// Ports of this machine: a sandbox with a network allows them.
     Ports,
     /// Anything else.
     System,
@@ -49,11 +49,11 @@ pub enum Reach {
 /// Whether an attack succeeds with `sandbox = "off"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unconfined {
-    /// It does.
+    /// The attack succeeds.
     Succeeds,
-    /// Something else than the sandbox is in its way.
+    /// Something other than the sandbox stops it.
     Fails,
-    /// Only where the worker is run by root.
+    /// It only succeeds if root runs the worker.
     ForRoot,
 }
 
@@ -62,35 +62,35 @@ pub enum Unconfined {
 pub struct FileCall {
     /// The tool.
     pub tool: &'static str,
-    /// Its arguments as JSON, whose texts have the variables of [`Outside`](super::Outside).
+    /// The tool's arguments as JSON. Its texts have the variables of [`Outside`](super::Outside).
     pub args: &'static str,
 }
 
-/// One thing that is tried.
+/// One attack.
 #[derive(Debug, Clone, Copy)]
 pub struct Attack {
-    /// Its name, here and in the book.
+    /// The attack's name, here and in the book.
     pub name: &'static str,
-    /// What it is for.
+    /// The attack's purpose.
     pub aim: Aim,
-    /// What it does, for the book.
+    /// What the attack does, for the book.
     pub tries: &'static str,
-    /// It, as a call of a file tool, where it is none for `bash`.
+    /// The attack as a call of a file tool; `None` if it is one for `bash`.
     pub file_call: Option<FileCall>,
-    /// It, for `bash`. Its variables are those of [`Outside`](super::Outside).
+    /// The attack as a script for `bash`. Its variables are those of [`Outside`](super::Outside).
     pub script: &'static str,
-    /// What is seen when it has succeeded.
+    /// What is seen when the attack has succeeded.
     pub sign: Sign,
-    /// Where there is something to be attacked in this way.
+    /// The doors that can be attacked in this way.
     pub doors: &'static [Door],
-    /// What it needs.
+    /// What the attack needs.
     pub reach: Reach,
-    /// Whether it succeeds without a sandbox.
+    /// Whether the attack succeeds without a sandbox.
     pub unconfined: Unconfined,
 }
 
 impl Attack {
-    /// One that is tried on every door, is stopped by any sandbox and by nothing else.
+    /// Returns an attack that is tried on every door, and that only a sandbox stops, but any sandbox does.
     pub(crate) const fn new(
         name: &'static str,
         aim: Aim,
@@ -111,7 +111,7 @@ impl Attack {
         }
     }
 
-    /// One that is made with a file tool, which asks what is protected whether a sandbox confines commands or not.
+    /// Returns an attack with a file tool, which checks for protected files whether or not a sandbox confines commands.
     pub(crate) const fn by_file_tool(
         name: &'static str,
         aim: Aim,
@@ -129,7 +129,7 @@ impl Attack {
         self
     }
 
-    /// A network is enough for it.
+    /// Returns the same attack, for which a network is enough.
     pub(crate) const fn by_port(mut self) -> Self {
         self.reach = Reach::Ports;
         self

@@ -6,7 +6,7 @@ use super::{
     sign::Sign,
 };
 
-/// What runs the script.
+/// The tool that runs the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
     /// The tool `bash`.
@@ -20,23 +20,23 @@ pub enum Means {
 /// One attack, made by one of the agent's tools.
 #[derive(Debug, Clone)]
 pub struct Attempt {
-    /// Its name: that of its call, and of what it leaves.
+    /// The attempt's name: that of its call, and of what it leaves.
     pub name: String,
-    /// What it does.
+    /// The attack.
     pub attack: Attack,
-    /// With what.
+    /// The tool that makes it.
     pub means: Means,
 }
 
 impl Attempt {
-    /// Whether it needs a ticket of its own, to decide it.
+    /// Returns whether the attempt needs a ticket of its own, to decide it.
     #[must_use]
     pub fn decides(&self) -> bool {
         self.attack.sign == Sign::Decides
     }
 }
 
-/// What is tried on a door.
+/// Returns the attempts on a door.
 #[must_use]
 pub fn attempts(door: Door) -> Vec<Attempt> {
     let mut attempts = Vec::new();
@@ -54,7 +54,7 @@ pub fn attempts(door: Door) -> Vec<Attempt> {
             attack,
             means: Means::Command,
         });
-        // What a server starts may live as long as it does.
+        // A process that a server starts may live as long as the server.
         if attack.aim != Aim::Outlive || attack.sign == Sign::Ends {
             attempts.push(Attempt {
                 name: format!("mcp-{}", attack.name),

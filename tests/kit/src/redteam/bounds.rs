@@ -1,16 +1,16 @@
-//! What the attackers are held by.
+//! The bounds of the attackers.
 
 use super::{
     attack::{Aim, Attack, Reach, Unconfined},
     attempt::Means,
 };
 
-/// Who decides about what the agent is asked about.
+/// The people who decide about the agent's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deciders {
-    /// Whoever reaches the engine.
+    /// Any process that reaches the engine.
     Anybody,
-    /// Those whom the agent file names as approvers.
+    /// The approvers that the agent file names.
     Approvers,
 }
 
@@ -21,21 +21,21 @@ pub enum Bounds {
     Bubblewrap,
     /// The defaults, with Landlock.
     Landlock,
-    /// None.
+    /// No sandbox.
     Off,
 }
 
 impl Bounds {
-    /// All of them.
+    /// All bounds.
     pub const ALL: [Self; 3] = [Self::Bubblewrap, Self::Landlock, Self::Off];
 
-    /// The key `sandbox` of an agent that is shown these directories, too.
+    /// Returns the key `sandbox` of an agent that may read these directories, too.
     #[must_use]
     pub fn agent(self, shown: &[String]) -> String {
         self.table("", shown)
     }
 
-    /// The key `sandbox` of an MCP server, which has a network by default.
+    /// Returns the key `sandbox` of an MCP server, which has a network by default.
     #[must_use]
     pub fn server(self, shown: &[String]) -> String {
         self.table(", network = true", shown)
@@ -50,7 +50,7 @@ impl Bounds {
         format!("sandbox = {{ backend = \"{backend}\"{network}, read = {shown:?} }}")
     }
 
-    /// Whether an attack succeeds. `is_root` says whether the worker is run by root, with all that root may.
+    /// Returns whether an attack succeeds. `is_root` is whether root runs the worker, with all rights of root.
     #[must_use]
     pub fn let_through(
         self,

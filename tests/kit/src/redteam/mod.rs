@@ -1,8 +1,9 @@
 //! A red team: attacks of an agent on what confines it, as data.
 //!
-//! An [`Attack`] is a script that an agent runs as a call of `bash` or of an MCP server, or a call of a file tool, and a
-//! [`Sign`] by which its success is seen from outside. [`attempts`] lists what is tried on a door, [`Outside`] is what there is to be reached and sees what
-//! was. A test that runs them with `sandbox = "off"` as well shows that each could succeed.
+//! An [`Attack`] is a script that an agent runs as a call of `bash` or of an MCP server, or a call of a file tool, and
+//! a [`Sign`] that shows its success from outside. [`attempts`] lists what is tried on a door, [`Outside`] contains the
+//! targets and sees what was reached. A test that also runs the attacks with `sandbox = "off"` shows that each could
+//! succeed.
 
 mod attack;
 mod attacks;

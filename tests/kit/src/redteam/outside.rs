@@ -1,4 +1,4 @@
-//! What there is to be reached outside of a sandbox.
+//! The targets outside of a sandbox.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::{attempt::Attempt, sign::Sign, sockets::Mail};
 
-/// What all secrets look like, for `grep -E`.
+/// The form of all secrets, for `grep -E`.
 const PATTERN: &str = "CANARY-[a-z_]+-[0-9a-f]{32}";
 /// The capability to look into any process.
 const CAP_SYS_PTRACE: u32 = 19;
@@ -28,11 +28,11 @@ const CAP_SYS_PTRACE: u32 = 19;
 #[derive(Debug)]
 pub struct Outside {
     work: PathBuf,
-    /// Its sockets and files are used.
+    /// The folder of its sockets and files. It is removed when this is dropped.
     _elsewhere: TempDir,
-    /// What scripts are told.
+    /// The variables that scripts get.
     variables: BTreeMap<String, String>,
-    /// What they are not told.
+    /// The variables that they do not get.
     secrets: BTreeMap<String, String>,
     mail: Mail,
     victims: BTreeMap<String, Process>,
@@ -41,11 +41,11 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Makes all of it, for these attempts.
+    /// Creates all of it, for these attempts.
     ///
     /// # Panics
     ///
-    /// If a part of it cannot be made; `ssh-agent` and `ssh-keygen` have to be there.
+    /// If a part of it cannot be created; `ssh-agent` and `ssh-keygen` have to be installed.
     #[must_use]
     pub fn new(world: &World, attempts: &[Attempt]) -> Self {
         let work = world.work().canonicalize().unwrap();
@@ -118,13 +118,13 @@ impl Outside {
         }
     }
 
-    /// Tells scripts something more.
+    /// Gives scripts another variable.
     pub fn tell(&mut self, variable: &str, value: impl Into<String>) {
         self.variables.insert(variable.to_owned(), value.into());
     }
 
-    /// What the worker alone has in its environment: a key, the address of the `ssh-agent`, and a directory of libraries in
-    /// the project.
+    /// Returns the variables that only the worker has: a key, the address of the `ssh-agent`, and a directory of
+    /// libraries in the project.
     #[must_use]
     pub fn environment(&self) -> [(&'static str, &str); 3] {
         [
@@ -134,7 +134,7 @@ impl Outside {
         ]
     }
 
-    /// A worker that is started with files open: a key as 7, and a file outside as 8.
+    /// Returns a worker that is started with open files: a key as 7, and a file outside as 8.
     #[must_use]
     pub fn with_open_files(&self, worker: &Command) -> Command {
         let opens = r#"exec 7< "$1" 8>> "$2"; shift 2; exec "$@""#;
@@ -158,7 +158,7 @@ impl Outside {
         shell
     }
 
-    /// The program of an MCP server with the tool `run`, and its arguments.
+    /// Returns the program of an MCP server with the tool `run`, and its arguments.
     #[must_use]
     pub fn server() -> [&'static str; 2] {
         [
@@ -167,8 +167,8 @@ impl Outside {
         ]
     }
 
-    /// The script of an attempt, with all that it is told. `ticket` is the one that it may decide. Where it `should` succeed
-    /// it goes on trying until it does; where it should not, it tries so often.
+    /// Returns the script of an attempt, with all its variables. `ticket` is the one that it may decide. If the attempt
+    /// `should` succeed, the script tries until it does; otherwise it tries a fixed number of times.
     #[must_use]
     pub fn script(&self, attempt: &Attempt, ticket: &str, should: bool, tries: u32) -> String {
         let (tries, seconds) = if should {
@@ -184,8 +184,8 @@ impl Outside {
         script + attempt.attack.script
     }
 
-    /// Whether an attempt has succeeded, whose call came to this result. What ends in a moment is waited for where it
-    /// `should` not succeed.
+    /// Returns whether an attempt has succeeded. Its call had this result. If it `should` not succeed, processes that
+    /// end in a moment are awaited.
     ///
     /// # Panics
     ///
@@ -204,7 +204,7 @@ impl Outside {
         }
     }
 
-    /// Whether a person who types `neuron resume` in a directory goes on with the run that was planted there.
+    /// Returns whether `neuron resume` in a directory continues the run that was planted there.
     fn resumes(&self, folder: &Path) -> bool {
         let resumed = |trust: &str| {
             let mut command = Command::new(&self.variables["neuron"]);
@@ -219,13 +219,13 @@ impl Outside {
             (folder.join("resumed").exists(), done)
         };
         let (is_resumed, _) = resumed("");
-        // Whoever trusts what they find goes on with it: it is a run.
+        // A person who trusts all that they find resumes it: it is a valid run.
         let (would_be, done) = resumed("1");
         assert!(would_be, "{done:?}");
         is_resumed
     }
 
-    /// The arguments of an attempt's call of a file tool, with all that it is told.
+    /// Returns the arguments of an attempt's call of a file tool, with all variables.
     #[must_use]
     pub fn file_call(&self, attempt: &Attempt) -> Option<(&'static str, Value)> {
         let call = attempt.attack.file_call?;
@@ -237,17 +237,17 @@ impl Outside {
         Some((call.tool, args))
     }
 
-    /// What the call writes that needs a ticket.
+    /// Returns the text that the call with the ticket writes.
     #[must_use]
     pub fn decided(&self, name: &str) -> PathBuf {
         self.work.join(format!("decided-{name}"))
     }
 
-    /// Whether this process may look into all others.
+    /// Returns whether this process may look into all others.
     ///
     /// # Panics
     ///
-    /// If the system does not say.
+    /// If the system does not report it.
     #[must_use]
     pub fn is_root() -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -272,7 +272,7 @@ impl Outside {
         told
     }
 
-    /// A text with its variables filled in.
+    /// Returns a text with its variables filled in.
     fn filled(&self, attempt: &Attempt, text: &str) -> String {
         let mut known = self.told(attempt, "");
         known.extend(self.secrets.clone());
@@ -282,14 +282,14 @@ impl Outside {
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        // What has outlived its call ends.
+        // Processes that have outlived their calls end.
         fs::remove_file(self.work.join("hold")).ok();
     }
 }
 
 fn fill(known: BTreeMap<String, String>, text: &str) -> String {
     let mut known: Vec<_> = known.into_iter().collect();
-    // One name may begin another.
+    // One name may begin with another one.
     known.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     known.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("${name}"), value)
@@ -304,7 +304,7 @@ fn shown(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The files of the home directory and of the project in it.
+/// Writes the files of the home directory and of the project in it.
 fn lay_out(home: &Path, work: &Path, trust: &Path, secrets: &BTreeMap<String, String>) {
     let write = |path: PathBuf, text: &str| {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -350,7 +350,7 @@ fn lay_out(home: &Path, work: &Path, trust: &Path, secrets: &BTreeMap<String, St
     fs::create_dir(work.join("libraries")).unwrap();
 }
 
-/// A program with a secret in its environment and one on its command line.
+/// Returns a program with a secret in its environment and one on its command line.
 fn witness(file: &Path, key: &str) -> Process {
     fs::write(file, "").unwrap();
     let mut command = Command::new("tail");
@@ -362,7 +362,7 @@ fn sleeper() -> Process {
     Process::start(Command::new("sleep").arg("86400")).unwrap()
 }
 
-/// An agent with a key, and the public half of that.
+/// Returns an agent with a key, and the public half of the key.
 fn ssh_agent(socket: &Path) -> (Process, String) {
     let mut command = Command::new("ssh-agent");
     command.arg("-D").arg("-a").arg(socket);
@@ -388,10 +388,10 @@ fn holds(path: &Path, text: &str) -> bool {
     String::from_utf8_lossy(&bytes).contains(text)
 }
 
-/// Whether a process holds the file open; where none should, once it has let go of it.
+/// Returns whether a process holds the file open; if none `should`, once it was released.
 fn lives(file: &Path, should: bool) -> bool {
     if !should {
-        // What was killed takes a moment to end.
+        // A killed process takes a moment to end.
         eventually("end of what was left behind", || {
             (!is_open(file)).then_some(())
         });

@@ -5,8 +5,8 @@ use super::{
     attacks::attacks,
 };
 
-/// The rows of the book's table: the name, what is tried, whether it succeeds with `sandbox = "off"`, whether it does from an
-/// MCP server with the default, both where nobody is an approver, and whether it does anywhere where somebody is.
+/// Returns the rows of the book's table: the name, what is tried, whether it succeeds with `sandbox = "off"`, whether
+/// it does from an MCP server with the default, both without an approver, and whether it succeeds anywhere with one.
 #[must_use]
 pub fn rows() -> Vec<String> {
     attacks()
@@ -32,7 +32,7 @@ pub fn rows() -> Vec<String> {
         .collect()
 }
 
-/// The rows of that table in a page.
+/// Returns the rows of the table in a page.
 #[must_use]
 pub fn rows_of(page: &str) -> Vec<String> {
     page.lines()

@@ -1,4 +1,4 @@
-//! Services that listen outside, and keep what they are sent.
+//! Services that listen outside, and record what they receive.
 
 use std::{
     io::{Read, Write},
@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-/// What was sent, to whichever socket.
+/// What was received, on any socket.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mail(Arc<Mutex<String>>);
 
@@ -43,7 +43,7 @@ impl Mail {
         port
     }
 
-    /// The same for datagrams.
+    /// Returns the same for datagrams.
     pub(crate) fn udp(&self) -> u16 {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port();
@@ -62,7 +62,7 @@ impl Mail {
         self.unix(UnixListener::bind(path).unwrap());
     }
 
-    /// Listens at this name, which is no path.
+    /// Listens at this name, which is not a path.
     pub(crate) fn name(&self, name: &str) {
         let address = SocketAddr::from_abstract_name(name).unwrap();
         self.unix(UnixListener::bind_addr(&address).unwrap());
@@ -78,13 +78,13 @@ impl Mail {
         });
     }
 
-    /// Who asks by HTTP gets an answer.
+    /// Reads from a client. One that asks by HTTP gets an answer.
     fn take(&self, mut from: impl Read + Write) {
         let mut bytes = [0; 4096];
         if let Ok(length) = from.read(&mut bytes) {
             self.add(&bytes[..length]);
         }
-        // Who does not may be gone.
+        // Other clients may be gone.
         from.write_all(b"HTTP/1.0 204 No Content\r\n\r\n").ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Why answers end.
+//! The stop reasons of answers.
 
 use futures::future::join_all;
 use neuron_types::ResponseFormat;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Host, Stage, agent, expect};
 
-/// Each stop reason, and what the run makes of it.
+/// Each stop reason, and its effect on the run.
 pub async fn answers_end_as_their_stop_reasons_say<H: Host>(host: &H) {
     let stage = Stage::open(host, "stop_reasons").await;
     let says = |text: &str, stop_reason: &str| json!({"text": text, "stop_reason": stop_reason});
@@ -43,7 +43,7 @@ pub async fn answers_end_as_their_stop_reasons_say<H: Host>(host: &H) {
     expect("stop_reasons", &join_all(runs).await);
 }
 
-/// An answer that is not of the form that was asked for is put to the model once more, and a second one ends the run.
+/// An answer that does not have the requested form is returned to the model once, and a second one ends the run.
 pub async fn answers_of_another_form_are_asked_for_once_more<H: Host>(host: &H) {
     let stage = Stage::open(host, "mismatches").await;
     let mut typed = agent();

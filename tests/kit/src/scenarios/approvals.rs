@@ -14,10 +14,10 @@ fn asking() -> AgentSpec {
     agent
 }
 
-/// An agent that asks about two writes, `one` and `two`: the second question lapses, whatever else happens.
+/// Returns an agent that asks about two writes, `one` and `two`: the second question expires, whatever else happens.
 pub(crate) fn second_lapses() -> AgentSpec {
     let lapses = AskRule {
-        within: Some(Duration::from_secs(1)), // Nobody decides it, so it lapses at any speed.
+        within: Some(Duration::from_secs(1)), // No one decides it, so it expires at any speed.
         ..AskRule::new("write(text=two)")
     };
     let mut agent = agent();
@@ -71,7 +71,8 @@ pub async fn tickets_of_one_turn_are_decided_one_by_one<H: Host>(host: &H) {
     expect("approvals", &[record]);
 }
 
-/// Arguments that the tool does not take, and such that the agent denies: each decision is refused, and another is taken.
+/// Arguments that the tool does not accept, and arguments that the agent denies: each decision is rejected, and another
+/// one is accepted.
 pub async fn edits_that_are_denied_or_do_not_fit_leave_the_ticket_open<H: Host>(host: &H) {
     let stage = Stage::open(host, "wrong_edits").await;
     let script = json!({"turns": [{"tool_calls": writes(&["one"])}, {"text": "Done."}]});
@@ -134,8 +135,9 @@ pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H)
     expect("wrong_decisions", &[record]);
 }
 
-/// Many people decide about one ticket at the same moment: one decision counts, whoever sent it learns that, and the others
-/// learn that it was decided, also while the run has not taken up the one that counts. In memory nobody is told.
+/// Many people decide about one ticket at the same moment: one decision counts, its sender learns that, and the others
+/// learn that the ticket was decided, also while the run has not received the decision that counts. In memory the
+/// senders learn nothing.
 pub async fn of_decisions_that_come_at_once_one_counts<H: Host>(host: &H) {
     let stage = Stage::open(host, "at_once").await;
     let script = json!({"turns": [{"tool_calls": writes(&["one"])}, {"text": "Done."}]});
@@ -175,7 +177,7 @@ pub async fn of_decisions_that_come_at_once_one_counts<H: Host>(host: &H) {
     }
 }
 
-/// Hosts that check decisions refuse them for the same reasons, in the same words.
+/// Hosts that check decisions reject them for the same reasons, in the same words.
 pub async fn decisions_are_refused_in_the_same_words<H: Host>(host: &H) {
     let stage = Stage::open(host, "refusals").await;
     let calls = writes(&["one", "two"]);
@@ -232,7 +234,7 @@ pub async fn decisions_are_refused_in_the_same_words<H: Host>(host: &H) {
     );
 }
 
-/// Tickets that nobody decides: the call is refused, or the run fails.
+/// Tickets that expire undecided: the call is denied, or the run fails.
 pub async fn tickets_lapse<H: Host>(host: &H) {
     let stage = Stage::open(host, "lapsing").await;
     let script = json!({"turns": [
@@ -240,7 +242,7 @@ pub async fn tickets_lapse<H: Host>(host: &H) {
         {"text": "Done without."},
     ]});
     let lapsing = |on_expiry| AgentSpec {
-        approval_timeout: Some(Duration::from_secs(1)), // Nobody decides it, so it lapses at any speed.
+        approval_timeout: Some(Duration::from_secs(1)), // No one decides it, so it expires at any speed.
         on_expiry,
         ..asking()
     };
@@ -266,8 +268,8 @@ pub async fn tickets_lapse<H: Host>(host: &H) {
     expect("lapsing", &records);
 }
 
-/// An approver may decide about one call and not about another: with the other's arguments the decision is rejected, and
-/// says who decides about those.
+/// An approver may decide about one call and not about another: with the other call's arguments the decision is
+/// rejected, and the reason names who decides about those.
 pub async fn edits_that_others_decide_about_are_rejected<H: Host>(host: &H) {
     let stage = Stage::open(host, "edits_for_others").await;
     let script = json!({"turns": [{"tool_calls": writes(&["list"])}, {"text": "Done."}]});
@@ -305,8 +307,8 @@ pub async fn edits_that_others_decide_about_are_rejected<H: Host>(host: &H) {
     assert_eq!(written, [&json!({"text": "list all"})]);
 }
 
-/// The worker asks about calls that the run's own definition does not ask about: the call is not made, and waits for a
-/// person. Their decision goes with it.
+/// The worker has a rule to ask about calls that the run's own definition does not ask about: the call is not made, and
+/// waits for a person, whose decision is passed on with the call.
 pub async fn a_call_that_the_worker_asks_about_waits_for_a_person<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "worker_asks").await;
     let named = |agent: AgentSpec| AgentSpec {

@@ -11,7 +11,7 @@ use crate::{
     scenarios::trees::{ask, calls_and_says, named, starting},
 };
 
-/// An agent that may start a reader, with so many tokens for both.
+/// Returns an agent that may start a reader, with this many tokens for both.
 fn lead(tokens: u64) -> AgentSpec {
     AgentSpec {
         limits: Limits {
@@ -22,7 +22,7 @@ fn lead(tokens: u64) -> AgentSpec {
     }
 }
 
-/// A script of so many turns that each read a page of ten thousand tokens.
+/// Returns a script that reads this many pages of ten thousand tokens, one a turn.
 fn reads(pages: usize) -> Value {
     let usage = json!({"input_tokens": 9_900, "output_tokens": 100});
     let look = json!({"tool_calls": [{"name": "look", "input": {}}], "usage": usage});
@@ -31,7 +31,7 @@ fn reads(pages: usize) -> Value {
     json!({"turns": turns})
 }
 
-/// Opens a stage on which runs may start a reader of so many pages.
+/// Opens a stage on which runs may start a reader of this many pages.
 async fn with_reader<H: Host>(host: &H, name: &str, pages: usize) -> Stage<H::Session> {
     let stage = Stage::open_idle(host, name).await;
     stage.world.define(named("reader"));
@@ -44,7 +44,7 @@ fn read_and_say() -> Value {
     calls_and_says(&ask("reader", "Read it all."), "It is read.")
 }
 
-/// A run below starts with a part of the budget, and is granted more of what its parent has left. What it has not used goes
+/// A run below starts with a part of the budget, and is granted more of what its parent has left. The unused part goes
 /// back: all together stay below what the first may use.
 pub async fn a_run_below_is_granted_more_of_a_budget<H: Host>(host: &H) {
     let stage = with_reader(host, "granted", 4).await;
@@ -60,7 +60,7 @@ pub async fn a_run_below_is_granted_more_of_a_budget<H: Host>(host: &H) {
     expect("granted", &records);
 }
 
-/// A run below that needs more than there is ends at the budget, and its parent reads so and goes on.
+/// A run below that needs more than is left ends at the budget, and its parent reads that and continues.
 pub async fn a_run_below_ends_where_the_budget_does<H: Host>(host: &H) {
     let stage = with_reader(host, "refused_lease", 4).await;
     let run = stage.submit("run", &read_and_say(), lead(40_000)).await;
@@ -78,7 +78,8 @@ pub async fn a_run_below_ends_where_the_budget_does<H: Host>(host: &H) {
     assert!(usage.total() <= 40_000, "{usage:?}");
 }
 
-/// Where the budget is used up a person is asked at the run whose it is, and the run below goes on with what they add.
+/// When the budget is used up, a person is asked at the run that owns it, and the run below continues with the
+/// addition.
 pub async fn a_person_adds_to_a_budget_for_the_runs_below<H: Host>(host: &H) {
     let stage = with_reader(host, "topped_up", 4).await;
     let agent = AgentSpec {
@@ -103,7 +104,7 @@ pub async fn a_person_adds_to_a_budget_for_the_runs_below<H: Host>(host: &H) {
     assert_eq!(usage.total(), 40_040);
 }
 
-/// Whoever may signal runs of a tree cannot grant, and cannot ask, in the place of another.
+/// A client that may signal runs of a tree cannot grant, and cannot ask, in the place of another run.
 pub async fn nobody_else_grants_what_a_run_may_use<H: Host>(host: &H) {
     let stage = with_reader(host, "forged_grant", 4).await;
     let mut gate = stage.world.hold("reader", 1, 0);
@@ -127,7 +128,8 @@ pub async fn nobody_else_grants_what_a_run_may_use<H: Host>(host: &H) {
     assert!(usage.total() <= 40_000, "{usage:?}");
 }
 
-/// Two readers of four pages that share a pool of so many tokens, and what the run came to that starts them both.
+/// Runs two readers of four pages that share a pool of this many tokens. Returns the records, including that of the run
+/// that starts both.
 async fn shares_a_pool<H: Host>(host: &H, name: &str, tokens: u64) -> Vec<Record> {
     let stage = Stage::open_idle(host, name).await;
     let reader = AgentSpec {
@@ -173,7 +175,7 @@ fn of_pool(record: &Record) -> u64 {
     pools["research"].tokens
 }
 
-/// Runs below whose agents name a pool share what there is in it, and the run that began the tree says what was taken.
+/// Runs below whose agents name a pool share its content, and the run that began the tree reports what was taken.
 pub async fn runs_below_share_a_pool<H: Host>(host: &H) {
     let records = shares_a_pool(host, "pool", 120_000).await;
     for record in &records {
@@ -184,7 +186,7 @@ pub async fn runs_below_share_a_pool<H: Host>(host: &H) {
     assert_eq!(taken, [80_000, 40_000, 40_000]);
 }
 
-/// Where a pool is used up, a run below ends, and says so to its parent, which has a budget of its own and goes on.
+/// When a pool is used up, a run below ends, and its parent reads that, has a budget of its own and continues.
 pub async fn runs_below_end_where_a_pool_does<H: Host>(host: &H) {
     let records = shares_a_pool(host, "pool_ends", 55_000).await;
     let ended = |record: &&Record| record.output.exit_reason == Some(ExitReason::MaxTokens);
@@ -198,8 +200,8 @@ pub async fn runs_below_end_where_a_pool_does<H: Host>(host: &H) {
     assert!((20_000..=55_000).contains(&taken), "{taken}");
 }
 
-/// The worker of a tree is killed in a model call of a run below: all is done, what answered is counted once, and what nobody
-/// knows the end of is charged what was put aside for it.
+/// The worker of a tree is killed in a model call of a run below: all runs complete, an answered call is counted once,
+/// and a call of unknown end is charged what was put aside for it.
 pub async fn killed_in_a_run_below_another<H: Host>(host: &H) {
     let stage = with_reader(host, "killed_tree", 2).await;
     let mut gate = stage.world.hold("reader", 1, 0);

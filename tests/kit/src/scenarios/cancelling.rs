@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Ending, Host, Record, Run, Session, Stage, agent, expect};
 
-/// An agent whose calls do not end by themselves while somebody waits for the end of a run.
+/// Returns an agent whose calls do not end by themselves within a test.
 fn patient() -> AgentSpec {
     const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
     AgentSpec {
@@ -17,7 +17,7 @@ fn patient() -> AgentSpec {
     }
 }
 
-/// Cancels a run that goes on for longer than anybody waits. So its end is that of the cancellation.
+/// Cancels a run that would outlast the test. So its end is that of the cancellation.
 async fn cancelled<S: Session>(run: Run<'_, S>) -> Record {
     run.cancel("enough").await;
     let record = run.ends().await;
@@ -32,7 +32,7 @@ fn last_was_dropped(record: &Record) {
     assert!(last.was(Ending::Dropped), "{:#?}", record.attempts);
 }
 
-/// Runs that are cancelled in their second model call, which nobody lets go on.
+/// Runs that are cancelled in their second model call, which is never released.
 pub async fn cancelling_ends_a_hanging_model_call<H: Host>(host: &H) {
     let stage = Stage::open(host, "cancelled_model").await;
     let script = json!({"turns": [
@@ -55,7 +55,7 @@ pub async fn cancelling_ends_a_hanging_model_call<H: Host>(host: &H) {
     expect("cancelled_model", &records[..1]);
 }
 
-/// Runs that are cancelled in a call that nobody lets go on, with another answered before and one to come.
+/// Runs that are cancelled in a call that is never released, with another one answered before and one to come.
 pub async fn cancelling_ends_a_hanging_tool_call<H: Host>(host: &H) {
     let stage = Stage::open(host, "cancelled_tool").await;
     let mut records = Vec::new();

@@ -10,7 +10,7 @@ fn reads(bytes: usize) -> Value {
     json!({"text": "I read on.", "tool_calls": [{"name": "look", "input": {"bytes": bytes}}]})
 }
 
-/// Summaries by the model, summaries that fail, clearing, and a conversation that the model refuses.
+/// Summaries by the model, summaries that fail, clearing, and a conversation that the model rejects.
 pub async fn long_conversations_are_made_smaller<H: Host>(host: &H) {
     let stage = Stage::open(host, "context").await;
     stage.world.script(

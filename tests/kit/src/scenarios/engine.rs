@@ -1,4 +1,4 @@
-//! The engine is killed.
+//! Kills of the engine.
 
 use futures::future::join_all;
 use neuron_types::ToolEffects;
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::{Host, Session as _, Stage, agent};
 
-/// Runs that are held in a model call, in calls of each kind, and by a ticket, while the engine dies and
-/// comes back.
+/// Runs that are held in a model call, in calls of each kind, and by a ticket, while the engine dies and is started
+/// again.
 pub async fn the_engine_is_killed_in_a_step<H: Host>(host: &H) {
     let stage = Stage::open(host, "engine_killed").await;
     let script = json!({"turns": [

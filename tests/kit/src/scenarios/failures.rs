@@ -1,4 +1,4 @@
-//! Failed steps: what the model is told, what is retried and when, and what ends a run.
+//! Failed steps: what the model reads, what is retried and when, and what ends a run.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis) // What was not waited for is found, at any speed.
 }
 
-/// Error results, refused and unknown calls, bad arguments and failing tools.
+/// Error results, rejected and unknown calls, bad arguments and failing tools.
 pub async fn what_the_model_can_mend_reaches_the_model<H: Host>(host: &H) {
     let stage = Stage::open(host, "mendable").await;
     let failing = |with: &str| json!({"fail": [{"with": with, "message": "as told"}]});
@@ -57,7 +57,7 @@ pub async fn calls_of_tools_that_the_agent_does_not_list_are_refused<H: Host>(ho
     expect("unlisted", &[record]);
 }
 
-/// A tool that says that its input can never be right, after one that works; once as quick tools.
+/// A tool that reports that its input can never be right, after one that works; once as quick tools.
 pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "invalid_input").await;
     let script = json!({"turns": [
@@ -71,7 +71,7 @@ pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
     for (name, placement) in [("run", Placement::Activity), ("quick", Placement::Local)] {
         let agent = AgentSpec {
             tool_settings: calls_placed(placement),
-            // Side by side, the failure of one could come before the answer of the other, which is left then.
+            // Side by side, the failure of one could arrive before the answer of the other, which is left then.
             parallel_tools: false,
             ..agent()
         };
@@ -84,8 +84,8 @@ pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
     expect("invalid_input", &records[..1]);
 }
 
-/// The delays of the policy, and those that the provider asks for. The policy says how long a delay is at most, and its
-/// jitter is a run's own: all together are a while.
+/// The delays of the policy, and those that the provider asks for. The policy limits each delay, and its jitter depends
+/// on the run: all delays together take a while.
 pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host: &H) {
     let stage = Stage::open(host, "model_retries").await;
     let mended = json!({"turns": [{"text": "At last.", "fail": [
@@ -108,7 +108,7 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
         ..agent.clone()
     };
     let (mut records, mut waited) = (Vec::new(), Vec::new());
-    // The second time beside the run, on an engine that has the choice.
+    // The second time the calls are local to the run, on an engine that has the choice.
     for (placement, names) in [
         (None, ["mended", "hopeless"]),
         (Some(Placement::Local), ["mended-beside", "hopeless-beside"]),
@@ -126,7 +126,7 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
         waited.extend([waits(&many), waits(&few)]);
         records.extend([mended, hopeless]);
     }
-    // Twelve draws out of half a second: that so many are all short, nobody lives to see.
+    // These are twelve draws out of half a second: it is practically impossible that all are so short.
     let asked = 2 * millis(900 + 10); // Not earlier, at any speed.
     let drawn = waited.iter().sum::<Duration>().saturating_sub(asked);
     assert!(drawn > millis(800), "{waited:?}"); // Not earlier, at any speed.
@@ -135,8 +135,8 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
     expect("model_retries", &records[..2]);
 }
 
-/// Delays that grow so fast that nobody would wait for the second, were it not cut to the policy's longest. One that
-/// the provider asks for is not cut.
+/// Delays that would outlast the test if they were not cut to the policy's longest. A delay that the provider asks for
+/// is not cut.
 pub async fn delays_grow_no_longer_than_the_longest<H: Host>(host: &H) {
     let stage = Stage::open(host, "long_delays").await;
     let runs = ["network", "authentication"].map(|last| {
@@ -203,7 +203,7 @@ pub async fn failures_of_a_tool_are_retried_after_their_delays<H: Host>(host: &H
     expect("tool_retries", &records[..1]);
 }
 
-/// Failures that no further attempt mends, and one that the agent's policy does not want retried.
+/// Failures that no further attempt can fix, and one that the agent's policy does not retry.
 pub async fn failures_that_cannot_be_mended_end_the_run_at_once<H: Host>(host: &H) {
     let stage = Stage::open(host, "at_once").await;
     let kinds = [

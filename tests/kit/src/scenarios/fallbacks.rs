@@ -1,4 +1,4 @@
-//! Models that are asked where the one before cannot answer.
+//! Models that are asked if the one before cannot answer.
 
 use neuron_types::{ContentBlock, FailureKind, RunEvent};
 use serde_json::json;
@@ -33,7 +33,7 @@ pub async fn the_next_model_of_the_list_answers<H: Host>(host: &H) {
     });
     assert_eq!(named.as_deref(), Some("I look."));
 
-    // Nobody answers in the first attempt; the door makes another, which begins with the first model.
+    // No model answers in the first attempt; the door makes another, which begins with the first model.
     let first = json!({"turns": [{"text": "At last.", "fail": fails("overloaded")}]});
     let second = json!({"turns": [{"text": "Never said.", "fail": fails("authentication")}]});
     stage.world.script("no-key", &second);
@@ -55,7 +55,7 @@ pub async fn the_next_model_of_the_list_answers<H: Host>(host: &H) {
     );
 }
 
-/// The models that answered, in order.
+/// Returns the models that answered, in order.
 fn answered(record: &Record) -> Vec<&str> {
     let events = record.events.iter();
     let models = events.filter_map(|event| match event {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Host, Record, Stage, agent, decision, expect, worlds::guard};
 
-/// An agent with a guard that looks everywhere.
+/// Returns an agent with a guard at every point.
 fn guarded() -> AgentSpec {
     AgentSpec {
         guards: vec![GuardSpec {
@@ -27,7 +27,7 @@ fn guarded() -> AgentSpec {
     }
 }
 
-/// A call, an answer with what a guard finds at this point, and one more answer.
+/// Returns a call, an answer with a text that a guard finds at this point, and one more answer.
 fn script(point: GuardPoint, marker: &str) -> Value {
     let at = |this: GuardPoint| if this == point { marker } else { "nothing" };
     let said = format!("{}{}", at(GuardPoint::Call), at(GuardPoint::Result));
@@ -42,7 +42,7 @@ fn marker(point: GuardPoint, asked: &str) -> String {
     format!("{{{{{point}:{asked}}}}}")
 }
 
-/// Each verdict, and each way not to have one, at each point. A person releases what a guard asks about.
+/// Each verdict, and each failure to give one, at each point. A person releases what a guard asks about.
 pub async fn guards_look_at_every_point<H: Host>(host: &H) {
     const ASKED: [&str; 8] = [
         "warn", "replace", "block", "ask", "trip", "error", "panic", "hang",
@@ -90,13 +90,13 @@ fn released(ticket: &Ticket, point: GuardPoint) -> Decision {
     }
 }
 
-/// Says once what the guard said, and ends as that says.
+/// Checks that the record contains the guard's verdict once, and ends accordingly.
 fn check(record: &Record, asked: &str) {
     let is_said = |event: &&RunEvent| matches!(event, RunEvent::Guarded { .. });
     let said = record.events.iter().filter(is_said).count();
     let exit = record.output.exit_reason;
     match asked {
-        // The failure of its step says it.
+        // The failure of the step contains the verdict.
         "trip" => {
             assert!(said <= 1, "{record:#?}");
             assert_eq!(exit, Some(ExitReason::Guardrail), "{record:#?}");
@@ -108,7 +108,7 @@ fn check(record: &Record, asked: &str) {
     }
 }
 
-/// What a guard asks about is not released: it is withheld, or the run ends.
+/// Content that a guard asks about is not released: it is withheld, or the run ends.
 pub async fn what_a_guard_asks_about_is_withheld<H: Host>(host: &H) {
     let stage = &Stage::open(host, "withheld").await;
     let points = [GuardPoint::Input, GuardPoint::Result, GuardPoint::Output];
@@ -150,7 +150,7 @@ pub async fn what_a_guard_asks_about_is_withheld<H: Host>(host: &H) {
     expect("withheld", &records);
 }
 
-/// A person puts in arguments that a guard blocks: it looks at them, too.
+/// A person enters arguments that a guard blocks: the guard checks them, too.
 pub async fn guards_look_at_what_people_put_in<H: Host>(host: &H) {
     let stage = Stage::open(host, "guarded_edit").await;
     let mut asking = guarded();
@@ -172,7 +172,8 @@ pub async fn guards_look_at_what_people_put_in<H: Host>(host: &H) {
     );
 }
 
-/// A hook changes arguments before a person is asked, who sees what it made of them and is asked about nothing else.
+/// A hook changes arguments before a person is asked. The person sees the changed arguments and is asked about nothing
+/// else.
 pub async fn people_see_what_hooks_change<H: Host>(host: &H) {
     let stage = Stage::open(host, "hooked").await;
     let mut asking = AgentSpec {
@@ -195,7 +196,7 @@ pub async fn people_see_what_hooks_change<H: Host>(host: &H) {
     expect("hooked", &[record]);
 }
 
-/// The steps of a run whose guards look everywhere are killed, and it comes to the same.
+/// The steps of a run with guards at every point are killed, and the result is the same.
 pub async fn killed_while_guards_look<H: Host>(host: &H) {
     let stage = Stage::open(host, "killed_guarded").await;
     let script = json!({"turns": [

@@ -17,7 +17,7 @@ fn choose(ticket: &Ticket, choice: &str) -> Decision {
     }
 }
 
-/// An agent whose steps do not end by themselves while somebody waits for the end of a run.
+/// Returns an agent whose steps do not end by themselves within a test.
 fn patient(limits: Limits) -> AgentSpec {
     const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
     AgentSpec {
@@ -32,7 +32,7 @@ fn two_turns(last: &Value) -> Value {
     json!({"turns": [{"tool_calls": [{"name": "look", "input": {}}]}, last]})
 }
 
-/// Model calls that give up: a person has one made again, and ends the other run.
+/// Model calls that give up: one is made again at a person's request, and a person ends the other run.
 pub async fn a_failure_is_asked_about<H: Host>(host: &H) {
     let stage = Stage::open(host, "asked_failure").await;
     let failing = json!({"text": "Done.", "fail": [
@@ -72,7 +72,7 @@ pub async fn a_failure_is_asked_about<H: Host>(host: &H) {
     }
 }
 
-/// A limit of turns that is reached: a person raises it, after a wish that cannot be read.
+/// A limit of turns that is reached: a person raises it, after an answer that cannot be read.
 pub async fn a_limit_is_raised<H: Host>(host: &H) {
     let stage = Stage::open(host, "raised_limit").await;
     let agent = AgentSpec {
@@ -101,7 +101,7 @@ pub async fn a_limit_is_raised<H: Host>(host: &H) {
     assert_eq!(chosen, ["extend:turns=1"]);
 }
 
-/// A deadline that comes in a model call that nobody lets go on, and in a wait for a person whom nobody asks.
+/// A deadline in a model call that is never released, and in a wait for a person who is not asked.
 pub async fn a_deadline_ends_what_hangs<H: Host>(host: &H) {
     let stage = Stage::open(host, "deadline").await;
     let limits = Limits {
@@ -124,7 +124,7 @@ pub async fn a_deadline_ends_what_hangs<H: Host>(host: &H) {
     drop(gate);
 }
 
-/// A run whose own time is over in a model call: the call is made again when a person gave it more.
+/// A run whose own time is over in a model call: the call is made again when a person adds time.
 pub async fn an_interrupted_call_is_made_again<H: Host>(host: &H) {
     let stage = Stage::open(host, "interrupted").await;
     let agent = AgentSpec {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{Host, Stage, agent, expect};
 
-/// An agent that reads, and hands its runs over to `billing`.
+/// Returns an agent that reads, and hands its runs over to `billing`.
 fn front() -> AgentSpec {
     let handoff = Handoff::new("billing");
     let mut agent = agent();
@@ -20,7 +20,7 @@ fn front() -> AgentSpec {
     agent
 }
 
-/// One that writes, and does not read.
+/// Returns an agent that writes, and does not read.
 fn billing() -> AgentSpec {
     let mut agent = agent();
     agent.name = "billing".to_owned();
@@ -31,8 +31,8 @@ fn billing() -> AgentSpec {
     agent
 }
 
-/// The run goes on under the other definition: with its model and its tools, which the first agent does not have. So it does
-/// in another process.
+/// The run continues under the other definition: with its model and its tools, which the first agent does not have. The
+/// same is true in another process.
 pub async fn a_run_that_is_handed_over_goes_on_as_another_agent<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "handed").await;
     stage.world.define(front());

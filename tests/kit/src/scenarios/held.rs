@@ -1,4 +1,4 @@
-//! Runs that are held in a step, killed there, and go on.
+//! Runs that are held in a step, killed there, and resumed.
 
 use futures::future::join_all;
 use neuron_types::AgentSpec;
@@ -10,13 +10,13 @@ use crate::{Attempt, Record, Session, Stage};
 pub(super) struct Held {
     pub(super) name: String,
     pub(super) agent: AgentSpec,
-    /// Whose step it is: the run's name, or that of the model that summarises for it.
+    /// The name of the run whose step it is, or of the model that summarises for it.
     pub(super) of: String,
     pub(super) step: (u32, u32),
 }
 
 impl Held {
-    /// One that is held in a step of its own.
+    /// Returns a run that is held in a step of its own.
     pub(super) fn at(step: (u32, u32), agent: AgentSpec) -> Self {
         let name = format!("in-{}-{}", step.0, step.1);
         Self {
@@ -28,7 +28,7 @@ impl Held {
     }
 }
 
-/// Has each run reach its step, kills all at once, and has them go on to their end.
+/// Waits until each run is in its step, kills all at once, and resumes them to their end.
 pub(super) async fn killed_in<S: Session>(
     stage: &Stage<S>,
     script: &Value,

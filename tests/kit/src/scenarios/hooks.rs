@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{Host, Stage, agent, expect};
 
-/// A hook that leaves out one call and ends the run at another.
+/// A hook that skips one call and ends the run at another.
 pub async fn a_hook_ends_a_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "hook_ends").await;
     let script = json!({"turns": [
@@ -26,7 +26,7 @@ pub async fn a_hook_ends_a_run<H: Host>(host: &H) {
     expect("hook_ends", &[record]);
 }
 
-/// What happens in a run reaches the hooks in order, once, and up to the end, be it that somebody cancels the run.
+/// The events of a run reach the hooks in order, once, and up to the end, also if the run is cancelled.
 pub async fn hooks_hear_of_a_run_once<H: Host>(host: &H) {
     let stage = Stage::open(host, "hooks").await;
     let script = json!({"turns": [

@@ -1,12 +1,12 @@
-//! What runs are given.
+//! The inputs of runs.
 
 use neuron_types::{AgentRef, AgentSpec, Message, RunRequest, SessionName};
 use serde_json::json;
 
 use crate::{Host, Stage, agent, expect};
 
-/// A prompt that is not what the agent is given fails the run before the model is called, whether the agent is named or
-/// a definition as it is.
+/// A prompt that does not fit the agent's input type fails the run before the model is called, whether the agent is
+/// named or a definition is given.
 pub async fn a_prompt_that_states_no_input_fails_the_run_at_once<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "inputs").await;
     let script = json!({"turns": [{"text": "Paid."}]});
@@ -42,8 +42,8 @@ pub async fn a_prompt_that_states_no_input_fails_the_run_at_once<H: Host>(host: 
     expect("inputs", &records);
 }
 
-/// What was said in the session that a run names comes before its preamble and its prompt, in every way in which the agent is
-/// given. A session that another run has fails the run with a sentence that says so.
+/// The conversation of the session that a run names comes before its preamble and its prompt, in every way in which the
+/// agent is given. A session that another run has fails the run with a sentence that states that.
 pub async fn a_run_goes_on_with_the_session_that_it_names<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "sessions").await;
     let script = json!({"turns": [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]});

@@ -1,4 +1,4 @@
-//! What became of writes whose outcome is unknown, asked of their tool.
+//! Questions to a tool about writes whose outcome is unknown.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::previews::results;
 use crate::{Attempt, Ending, Gate, Host, Record, Run, Session, Stage, World, agent};
 
-/// A write, and an end.
+/// Returns a write, and an end.
 fn script(input: &Value) -> Value {
     json!({"turns": [{"tool_calls": [{"name": "pay", "input": input}]}, {"text": "Done."}]})
 }
@@ -19,7 +19,7 @@ fn paying() -> AgentSpec {
     agent
 }
 
-/// Runs that are held in a write: in one of which the tool knows what became of it, and in one of which it does not.
+/// Starts two runs that are held in a write: the tool knows the outcome of one, and does not know that of the other.
 async fn held<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Gate, Run<'a, S>)> {
     let mut runs = begun(stage, agent).await;
     for (gate, _) in &mut runs {
@@ -28,7 +28,7 @@ async fn held<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Ga
     runs
 }
 
-/// The same, whether they have come there yet or not.
+/// Starts the same runs, whether or not they have reached the write.
 async fn begun<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Gate, Run<'a, S>)> {
     let mut runs = Vec::new();
     for (name, input) in [
@@ -42,10 +42,10 @@ async fn begun<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(G
     runs
 }
 
-/// The model reads what the tool knows as the result of the call, and that the outcome is unknown of the other one.
+/// Checks that the model reads the tool's answer as the result of the call, and an unknown outcome for the other one.
 fn check(record: &Record) {
     let attempts = record.attempts_at(1, 1);
-    // On a slow machine its time may be over before the call has come here.
+    // On a slow machine the call's time may be over before it arrives.
     assert!(attempts.len() <= 1, "{attempts:#?}");
     assert!(attempts.iter().all(|attempt| attempt.was(Ending::Dropped)));
     let failure = record.events.iter().find_map(|event| match event {
@@ -66,7 +66,7 @@ fn check(record: &Record) {
     assert_eq!(record.output.output.as_deref(), Some("Done."));
 }
 
-/// Writes that have no result in time: their tool is asked what became of them, with the key that they had.
+/// Writes without a result in time: their tool is asked for the outcome, with the key that they had.
 pub async fn a_tool_is_asked_for_an_unknown_outcome<H: Host>(host: &H) {
     let stage = Stage::open(host, "inquired").await;
     let agent = AgentSpec {
@@ -80,7 +80,7 @@ pub async fn a_tool_is_asked_for_an_unknown_outcome<H: Host>(host: &H) {
     }
 }
 
-/// As [`a_tool_is_asked_for_an_unknown_outcome`], of writes whose worker was killed.
+/// The same as [`a_tool_is_asked_for_an_unknown_outcome`], for writes whose worker was killed.
 pub async fn a_tool_is_asked_for_the_outcome_of_a_killed_write<H: Host>(host: &H) {
     let stage = Stage::open(host, "inquired_killed").await;
     let runs = held(&stage, &paying()).await;

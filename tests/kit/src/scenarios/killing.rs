@@ -1,4 +1,4 @@
-//! The executing side is killed.
+//! Kills of the executing side.
 
 use futures::future::join_all;
 use neuron_patience::Dice;
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Turns with calls alone and beside others, of every kind.
+/// Returns turns with calls alone and beside others, of every kind.
 fn script() -> Value {
     json!({"turns": [
         {"text": "I look.", "tool_calls": [
@@ -46,8 +46,8 @@ const STEPS: [(u32, u32); 11] = [
     (5, 0),
 ];
 
-/// A run for every step, held in it: all are killed at once, and go on. Their model calls and calls that are
-/// no writes are made again with the same key, their writes are not, and nothing that was done before is.
+/// A run for every step, held in it: all are killed at once, and resumed. Their model calls and calls that are no
+/// writes are made again with the same key, their writes are not, and nothing that was done before is.
 pub async fn killed_in_every_step<H: Host>(host: &H) {
     let records = killed(host, "killed", agent(), &STEPS).await;
     let in_writes = records.into_iter().zip(STEPS);
@@ -58,7 +58,7 @@ pub async fn killed_in_every_step<H: Host>(host: &H) {
     expect_text("killed_in_a_write", &text);
 }
 
-/// As [`killed_in_every_step`], in tools that a door may take for quick ones.
+/// The same as [`killed_in_every_step`], in tools that a door may treat as quick ones.
 pub async fn killed_in_quick_tools<H: Host>(host: &H) {
     let agent = AgentSpec {
         tool_settings: calls_placed(Placement::Local),
@@ -68,8 +68,8 @@ pub async fn killed_in_quick_tools<H: Host>(host: &H) {
     killed(host, "killed_quick", agent, &steps).await;
 }
 
-/// As [`killed_in_every_step`], in model calls that a door may make beside the run. What a run did beside itself
-/// since the engine heard of it last is done again, so they are the first after that.
+/// The same as [`killed_in_every_step`], in model calls that a door may make locally. The local steps of a run since
+/// its last report to the engine are done again, so these calls are the first after a report.
 pub async fn killed_in_model_calls_beside_the_run<H: Host>(host: &H) {
     let mut agent = agent();
     agent.activity.placement = Some(Placement::Local);
@@ -102,7 +102,7 @@ async fn killed<H: Host>(
     records
 }
 
-/// How often each step may have been tried in a run that was killed in this one.
+/// Checks how often each step may have been tried in a run that was killed in this one.
 fn check_attempts(record: &Record, turn: u32, position: u32) {
     for step in STEPS {
         let attempts = record.attempts_at(step.0, step.1);
@@ -117,7 +117,7 @@ fn check_attempts(record: &Record, turn: u32, position: u32) {
         let allowed = match (in_flight, beside) {
             _ if is_write => 1..=1,
             (true, _) => 2..=2,
-            // Its result may not have been journaled.
+            // The step's result may not have been journaled.
             (_, true) => 1..=2,
             _ => 1..=1,
         };
@@ -131,7 +131,7 @@ fn check_attempts(record: &Record, turn: u32, position: u32) {
     }
 }
 
-/// Decisions that come while nobody executes the run.
+/// Decisions that are sent while no process executes the run.
 pub async fn killed_while_a_person_thinks<H: Host>(host: &H) {
     let stage = Stage::open(host, "killed_waiting").await;
     let script = json!({"turns": [
@@ -162,7 +162,7 @@ pub async fn killed_while_a_person_thinks<H: Host>(host: &H) {
     expect("killed_waiting", &[record]);
 }
 
-/// A decision right after a kill, while somebody else takes the run up: nobody has to make it twice.
+/// A decision right after a kill, while another process resumes the run: one decision is enough.
 pub async fn decided_right_after_a_kill<H: Host>(host: &H) {
     let stage = Stage::open(host, "decided_after_a_kill").await;
     let script = json!({"turns": [
@@ -185,7 +185,7 @@ pub async fn decided_right_after_a_kill<H: Host>(host: &H) {
 pub async fn killed_again_and_again<H: Host>(host: &H) {
     const RUNS: usize = 6;
     const KILLS: usize = 3;
-    /// Between two kills. All runs together have enough calls for all kills.
+    /// The number of calls between two kills. All runs together have enough calls for all kills.
     const MOST_CALLS: usize = 40;
     let stage = Stage::open(host, "killed_often").await;
     let turn = |number: usize| {
@@ -219,7 +219,7 @@ pub async fn killed_again_and_again<H: Host>(host: &H) {
         stage.execute().await;
     }
     turnstile.open();
-    // What no step was made twice means is checked for every record.
+    // Every record is checked for steps that were made twice.
     let records = join_all(runs.iter().map(|run| run.ends())).await;
     let steps = |record: &Record| -> Vec<RunEvent> {
         let mut events: Vec<RunEvent> = settled(&record.events).cloned().collect();
@@ -229,7 +229,7 @@ pub async fn killed_again_and_again<H: Host>(host: &H) {
             } = event
                 && failure.is_some()
             {
-                // A write in flight.
+                // The write was in flight.
                 *is_error = false;
                 *failure = None;
             }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{Ending, Host, Stage, agent, expect};
 
-/// Each limit, met by a run that would otherwise go on.
+/// Each limit, met by a run that would otherwise continue.
 pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "limits").await;
     let limits = [
@@ -63,7 +63,7 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
     expect("limits", &join_all(runs).await);
 }
 
-/// A run whose time is over while a call is in flight that nobody lets go on: the call is left.
+/// A run whose time is over during a call that is never released: the call is left.
 pub async fn a_run_whose_time_is_over_leaves_what_is_in_flight<H: Host>(host: &H) {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
     let stage = Stage::open(host, "time_limit").await;

@@ -1,4 +1,4 @@
-//! Steps that end the worker which makes them, every time.
+//! Steps that end their worker, every time.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::{Attempt, Ending, Host, Stage, agent};
 
-/// After so many workers in a row a step is given up.
+/// A step is given up after this many workers in a row.
 const MOST: usize = 10;
 
 /// Longer than any worker lives here.
 const FOR_EVER_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// A read and a model call whose worker is killed each time that they are under way: they are not made for ever. The
-/// model reads what became of the read, and the run whose model call it was fails.
+/// A read and a model call whose worker is killed each time: they are not made forever. The model reads the outcome of
+/// the read, and the run of the model call fails.
 pub async fn a_step_that_ends_every_worker_is_given_up<H: Host>(host: &H) {
     if !H::COUNTS_LOST_WORKERS {
         return;

@@ -1,4 +1,4 @@
-//! Agents with many tools, which their models find.
+//! Agents with many tools, which their models search.
 
 use neuron_types::{AgentSpec, FIND_TOOLS, ToolDefinition, ToolSearch};
 use serde_json::json;
@@ -6,10 +6,10 @@ use serde_json::json;
 use super::held::{Held, killed_in};
 use crate::{Host, Record, Stage, World, agent};
 
-/// How large the tools of the first request are at most.
+/// The largest size of the tools of the first request.
 const MOST_BYTES: usize = 8_000;
 
-/// An agent with 400 tools of servers, of which the world has one.
+/// Returns an agent with 400 tools of servers. The world has one of them.
 fn many() -> AgentSpec {
     let mut agent = AgentSpec {
         tool_search: Some(ToolSearch::default()),
@@ -25,8 +25,8 @@ fn many() -> AgentSpec {
     agent
 }
 
-/// The steps of a run that looks for a tool and calls it are killed: the first request carries few tools, the later ones
-/// carry what was loaded, and the run comes to the same.
+/// The steps of a run that searches a tool and calls it are killed: the first request contains few tools, the later
+/// ones contain the loaded ones, and the result of the run is the same.
 pub async fn killed_while_tools_are_searched<H: Host>(host: &H) {
     let stage = Stage::open(host, "killed_searching").await;
     let script = json!({"turns": [

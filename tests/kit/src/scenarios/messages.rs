@@ -1,11 +1,11 @@
-//! Messages that people send while a run is under way.
+//! Messages that people send during a run.
 
 use neuron_types::{BlockedKind, RunPhase, Verdict, signal};
 use serde_json::json;
 
 use crate::{Host, HostError, Session as _, Stage, agent, decision, expect};
 
-/// Messages in the middle of a turn, and in what would be the last; and a signal that nobody waits for.
+/// Messages in the middle of a turn, and in what would be the last; and a signal that the run does not wait for.
 pub async fn queued_messages_are_taken_up_between_turns<H: Host>(host: &H) {
     let stage = Stage::open(host, "messages").await;
     let script = json!({"turns": [
@@ -20,7 +20,7 @@ pub async fn queued_messages_are_taken_up_between_turns<H: Host>(host: &H) {
     run.signal("weather", json!({"rain": true})).await;
     run.send("in the turn, one").await;
     run.send("in the turn, two").await;
-    // The run takes them up while the call is in flight.
+    // The run receives them while the call is in flight.
     run.has_received(2).await;
     in_tool.release();
     in_last.reached().await;
@@ -33,7 +33,7 @@ pub async fn queued_messages_are_taken_up_between_turns<H: Host>(host: &H) {
     expect("messages", &[record]);
 }
 
-/// Messages and a signal to a run that waits for a person: it waits on, and says so.
+/// Messages and a signal to a run that waits for a person: it keeps waiting, and its status shows that.
 pub async fn a_run_that_waits_for_a_person_waits_on_after_messages<H: Host>(host: &H) {
     let stage = Stage::open(host, "message_while_waiting").await;
     let script = json!({"turns": [
@@ -59,7 +59,7 @@ pub async fn a_run_that_waits_for_a_person_waits_on_after_messages<H: Host>(host
     assert_eq!(record.output.state, RunPhase::Completed);
 }
 
-/// A message to a run that nobody has begun to execute: it is there when the run starts, or it is refused.
+/// A message to a run whose execution has not begun: the run has it when it starts, or the message is rejected.
 pub async fn a_message_before_the_start_is_taken_up_first<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "early_message").await;
     let run = stage

@@ -1,4 +1,4 @@
-//! The scenarios of the conformance kit. Each panics if the host does not do what it must.
+//! The scenarios of the conformance kit. Each panics if the host does not behave as it must.
 
 mod answers;
 mod approvals;

@@ -19,7 +19,7 @@ fn script() -> Value {
     ]})
 }
 
-/// The worker's definition becomes the run's, and stays that when the worker is started again with another one.
+/// The worker's definition becomes the run's, and stays the run's when the worker is started again with another one.
 pub async fn a_run_is_started_by_name<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "by_name").await;
     let definition = clerk("run");
@@ -48,7 +48,7 @@ pub async fn a_run_is_started_by_name<H: Host>(host: &H) {
     assert_eq!((status.agent.as_str(), status.blocked), ("clerk", None));
 }
 
-/// A run whose agent no worker has says so, goes on when there is one, and can be cancelled before.
+/// A run whose agent no worker has reports that, continues when a worker has the agent, and can be cancelled before.
 pub async fn an_agent_that_no_worker_has_is_waited_for<H: Host>(host: &H) {
     let stage = Stage::open(host, "nobody").await;
     let run = stage.submit_to("run", &script(), "clerk").await;

@@ -1,4 +1,4 @@
-//! What whoever starts a run changes of its agent.
+//! The changes of a caller to the agent of a run.
 
 use neuron_types::{
     AgentSpec, ExitReason, FailureKind, LimitOverrides, Message, RunEvent, RunRequest,
@@ -21,8 +21,8 @@ fn turns(turns: u32) -> LimitOverrides {
     }
 }
 
-/// A caller lowers limits, takes tools away and denies calls. What would let the run do more than its agent
-/// fails it before its first step.
+/// A caller lowers limits, removes tools and denies calls. A change that would let the run do more than its agent fails
+/// the run before its first step.
 pub async fn a_caller_narrows_an_agent_and_does_not_widen_it<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "narrowed").await;
     stage.world.define(named("narrowed"));

@@ -6,7 +6,8 @@ use serde_json::json;
 use super::previews::results;
 use crate::{Host, Stage, World, agent};
 
-/// Reads go on together, writes one after another, and what is asked for after a write finds what it left behind.
+/// Reads are in flight together, writes one after another, and a step that is asked for after a write sees the write's
+/// effect.
 pub async fn writes_of_one_turn_are_made_in_their_order<H: Host>(host: &H) {
     let stage = Stage::open(host, "ordered").await;
     let ordered = AgentSpec {
@@ -26,7 +27,7 @@ pub async fn writes_of_one_turn_are_made_in_their_order<H: Host>(host: &H) {
             gate.reached().await;
             last = *position;
         }
-        // All of the group are under way, and nothing behind it.
+        // All of the group are in flight, and nothing after it.
         for behind in last + 1..=6 {
             assert!(stage.world.attempts_at("run", 1, behind).is_empty());
         }
@@ -79,7 +80,7 @@ pub async fn writes_of_one_turn_are_made_in_their_order<H: Host>(host: &H) {
     }
 }
 
-/// Calls beyond what a turn may have are answered, and not made.
+/// Calls beyond the limit of a turn are answered, and not made.
 pub async fn a_turn_makes_so_many_calls_and_no_more<H: Host>(host: &H) {
     let stage = Stage::open(host, "bounded").await;
     let calls = vec![json!({"name": "look", "input": {}}); 3];

@@ -1,4 +1,4 @@
-//! A provider that is away: it is waited for, until the agent gives up.
+//! A provider that is away: the run waits for it, until the agent gives up.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Ending, Host, Stage, agent};
 
-/// An agent whose delays are as short as a test wants them.
+/// Returns an agent with short delays.
 fn hasty() -> AgentSpec {
     let mut agent = agent();
     agent.retry.initial_interval = Duration::from_millis(20); // Only so that it does not take long.
@@ -21,7 +21,7 @@ fn failing(attempts: usize) -> Value {
     json!({"turns": [{"text": "Back again.", "fail": fail.collect::<Vec<_>>()}]})
 }
 
-/// Many more attempts than a tool call has, also where the first is made beside the run.
+/// Many more attempts than a tool call has, also if the first is made locally.
 pub async fn an_outage_of_the_model_is_waited_out<H: Host>(host: &H) {
     let stage = Stage::open(host, "outage").await;
     for (name, placement) in [("run", None), ("beside", Some(Placement::Local))] {
@@ -34,7 +34,7 @@ pub async fn an_outage_of_the_model_is_waited_out<H: Host>(host: &H) {
     }
 }
 
-/// The step has the last failure, and no other that an engine would make of it.
+/// The step has the last failure, and not another one of the engine.
 pub async fn an_outage_that_lasts_too_long_ends_the_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "given_up").await;
     let agent = AgentSpec {
@@ -49,7 +49,7 @@ pub async fn an_outage_that_lasts_too_long_ends_the_run<H: Host>(host: &H) {
     let error = record.output.error.as_ref().unwrap();
     assert_eq!(error.kind, FailureKind::Overloaded, "{error:?}");
     assert!(error.message.contains("no capacity"), "{error:?}");
-    // How many there are until then is a matter of the machine.
+    // The number of attempts until then depends on the machine.
     let attempts = record.attempts_at(1, 0);
     assert!(!attempts.is_empty() && attempts.iter().all(|attempt| attempt.was(Ending::Failed)));
 }

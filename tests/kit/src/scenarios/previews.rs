@@ -1,12 +1,12 @@
-//! What a call would do, shown before a person decides about it.
+//! The preview of a call before a person decides about it.
 
 use neuron_types::{ContentBlock, ContentItem, RunEvent, Verdict};
 use serde_json::json;
 
 use crate::{Host, Record, Stage, World, agent, decision};
 
-/// An edit that a person is asked about: its ticket says what it would change. One that was approved changes nothing if
-/// the file is another one by then, and the model reads that.
+/// An edit that a person is asked about: its ticket shows what it would change. An approved edit changes nothing if the
+/// file has changed since then, and the model reads that.
 pub async fn an_edit_holds_for_the_file_that_was_shown<H: Host>(host: &H) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.txt");
@@ -61,7 +61,7 @@ pub async fn an_edit_holds_for_the_file_that_was_shown<H: Host>(host: &H) {
         results[2].starts_with("replaced 1 occurrence"),
         "{results:?}"
     );
-    // What the loop asks for itself is no call of the run.
+    // The loop's own calls are not calls of the run.
     for event in &record.events {
         if let RunEvent::ToolCalled { tool, .. } | RunEvent::ToolFinished { tool, .. } = event {
             assert!(!tool.contains('/'), "{event:?}");
@@ -69,7 +69,7 @@ pub async fn an_edit_holds_for_the_file_that_was_shown<H: Host>(host: &H) {
     }
 }
 
-/// The texts that the model read of its calls.
+/// Returns the results of its calls that the model read, as texts.
 pub(super) fn results(record: &Record) -> Vec<String> {
     let blocks = record
         .conversation

@@ -1,4 +1,4 @@
-//! Decisions that hold for the rest of a run.
+//! Decisions that apply to the rest of a run.
 
 use neuron_types::{Always, AskRule, Decision, RunPhase, RunStatus, Verdict};
 use serde_json::{Value, json};
@@ -12,13 +12,13 @@ fn writes(texts: &[&str]) -> Value {
     json!({"tool_calls": calls.collect::<Vec<_>>()})
 }
 
-/// A remembered approval and a remembered denial answer for later calls of the same tool under the same rule.
-/// Under another rule a person is asked, and again where nothing was to be remembered.
+/// A remembered approval and a remembered denial answer for later calls of the same tool under the same rule. Under
+/// another rule a person is asked, and again if the decision was not to be remembered.
 pub async fn a_remembered_decision_answers_the_same_question<H: Host>(host: &H) {
     expect("remembered", &[remembering(host, false).await]);
 }
 
-/// As [`a_remembered_decision_answers_the_same_question`], killed before each question that is left.
+/// The same as [`a_remembered_decision_answers_the_same_question`], killed before each question that is left.
 pub async fn killed_after_a_remembered_decision<H: Host>(host: &H) {
     expect("remembered", &[remembering(host, true).await]);
 }

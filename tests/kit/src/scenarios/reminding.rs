@@ -1,4 +1,4 @@
-//! What the model is reminded of, and how large it says that the conversation is.
+//! Reminders of the model, and the size of the conversation in its reports.
 
 use neuron_types::{AgentSpec, ContextPolicy, ContextRule, Reminder, ReminderTrigger};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::held::{Held, killed_in};
 use crate::{Host, Stage, agent, expect};
 
-/// A model that counts twice as many tokens as are estimated: about 2,300 for each of the long results.
+/// Returns a script of a model that counts twice the estimated tokens: about 2,300 for each of the long results.
 fn script() -> Value {
     let turn = |input_tokens: u32, call: Value| {
         json!({
@@ -25,7 +25,7 @@ fn script() -> Value {
     ]})
 }
 
-/// By the estimates alone, the conversation would reach neither of the two sizes.
+/// Returns an agent with two sizes. By the estimates alone, the conversation would reach neither of them.
 fn reminded() -> AgentSpec {
     let reminder = |text: &str, when| Reminder {
         text: text.to_owned(),
@@ -48,8 +48,8 @@ fn reminded() -> AgentSpec {
     }
 }
 
-/// Reminders of every kind come once each time they are due, and a conversation is as large as the model's
-/// reports say: larger than estimated.
+/// Reminders of every kind appear once each time they are due, and a conversation is as large as the model reports:
+/// larger than estimated.
 pub async fn reminders_go_by_what_the_model_counts<H: Host>(host: &H) {
     let stage = Stage::open(host, "reminders").await;
     let run = stage.submit("run", &script(), reminded()).await;

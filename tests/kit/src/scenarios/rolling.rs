@@ -1,4 +1,4 @@
-//! Runs that go on in fresh histories.
+//! Runs that continue as new.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{Gate, Host, Record, Stage, agent, decision, stages::stage::calls_placed};
 
-/// A roll-over with a ticket open, a call done and a message queued; and nobody executes the run while the
-/// person thinks.
+/// A new segment with a ticket open, a call done and a message queued, while no process executes the run and the person
+/// thinks.
 pub async fn rolled_over_in_the_middle_of_a_turn<H: Host>(host: &H) {
     let undisturbed = asked_in_the_middle(host, false).await;
     let rolled = asked_in_the_middle(&host.rolling_over_after(1), true).await;
@@ -65,14 +65,14 @@ async fn asked_in_the_middle<H: Host>(host: &H, is_rolled: bool) -> Record {
     record
 }
 
-/// Messages as fast as somebody may send them while a run rolls over: each arrives once, in order.
+/// Messages at full speed while a run continues as new: each arrives once, in order.
 ///
-/// In every other turn they come from its tool call to the next model call at least. An engine may refuse to end
-/// a history when one comes at that moment; then the run makes a step before it tries again. The tool call after
-/// that ends when all are sent, and there the run must roll over.
+/// In every other turn they arrive from its tool call to the next model call at least. An engine may reject the end of
+/// a segment if one arrives at that moment; then the run makes a step before it tries again. The tool call after that
+/// ends when all are sent, and there the run must continue as new.
 pub async fn signals_arrive_while_the_run_rolls_over<H: Host>(host: &H) {
     const TURNS: u32 = 30;
-    /// The pace of the one who sends.
+    /// The pace of the sender.
     const BETWEEN: Duration = Duration::from_millis(5); // Between two looks, and messages.
     let stage = Stage::open(&host.rolling_over_after(1), "signals_in_between").await;
     let looks = json!({"tool_calls": [{"name": "look", "input": {}}]});
@@ -123,7 +123,7 @@ pub async fn signals_arrive_while_the_run_rolls_over<H: Host>(host: &H) {
     }
 }
 
-/// A run that is longer than any single history may be.
+/// A run that is longer than any single segment may be.
 pub async fn two_thousand_turns<H: Host>(host: &H) {
     const TURNS: u32 = 2_000;
     let stage = Stage::open(&host.rolling_over_after(1_000), "two_thousand_turns").await;
@@ -149,7 +149,7 @@ pub async fn two_thousand_turns<H: Host>(host: &H) {
     }
 }
 
-/// An agent that may have so many turns.
+/// Returns an agent that may have this many turns.
 fn of_turns(turns: u32) -> AgentSpec {
     AgentSpec {
         limits: Limits {

@@ -23,7 +23,7 @@ fn eve() -> Person {
     Person::new("eve", 3)
 }
 
-/// One write that a person is asked about.
+/// Returns a script with one write that a person is asked about.
 fn script() -> Value {
     json!({"turns": [
         {"tool_calls": [{"name": "write", "input": {"text": "one"}}]},
@@ -31,7 +31,7 @@ fn script() -> Value {
     ]})
 }
 
-/// An agent that asks so before it writes.
+/// Returns an agent that asks by this rule before it writes.
 fn asking(rule: &Value) -> AgentSpec {
     let mut agent = agent();
     agent.approvals = serde_json::from_value(json!({"approve": [rule], "deny": []})).unwrap();
@@ -47,7 +47,7 @@ fn rejections(events: &[RecordedEvent]) -> Vec<String> {
     reasons.collect()
 }
 
-/// Whatever is not signed by an approver over just this is not taken, and the run says why and goes on waiting.
+/// A decision that no approver signed for exactly this call is rejected, and the run reports why and keeps waiting.
 pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) {
     let stage = Stage::open(host, "signed").await;
     let people = [ada().in_groups(&["ops"]), bob().in_groups(&[])];
@@ -111,7 +111,7 @@ pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) 
     }
     assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
 
-    // Whose it is the key says, and not the name.
+    // The key identifies the approver, not the name.
     let taken = Decision {
         approver: Some("the boss".to_owned()),
         ..signed
@@ -122,7 +122,7 @@ pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) 
     expect("signed", &[record.without_refusals()]);
 }
 
-/// However many decisions come that no approver signed, theirs count.
+/// However many unsigned decisions are sent, those of the approvers count.
 pub async fn a_flood_of_unsigned_decisions_closes_no_ticket<H: Host>(host: &H) {
     let stage = Stage::open(host, "flooded").await;
     stage.world.set_approvers([ada().in_groups(&[])]);
@@ -145,7 +145,8 @@ pub async fn a_flood_of_unsigned_decisions_closes_no_ticket<H: Host>(host: &H) {
     expect("flooded", &[record]);
 }
 
-/// A worker that knows no approvers takes no decision about a run that began under some, and says so: another one has to.
+/// A worker without approvers accepts no decision about a run that began with some, and reports that: another worker
+/// has to.
 pub async fn a_worker_without_approvers_leaves_the_decisions_of_signed_runs<H: Host>(host: &H) {
     let stage = Stage::open(host, "keyless").await;
     stage.world.set_approvers([ada().in_groups(&[])]);
@@ -163,7 +164,7 @@ pub async fn a_worker_without_approvers_leaves_the_decisions_of_signed_runs<H: H
         approver: Some("mallory".to_owned()),
         ..approval.clone()
     };
-    // No key is needed to see that.
+    // No key is needed to find that out.
     let reason = run.rejects(&unsigned).await;
     assert_eq!(reason, "the decision is not signed");
     let by_a_stranger = eve().signs(&place, &status, approval.clone());
@@ -186,7 +187,8 @@ pub async fn a_worker_without_approvers_leaves_the_decisions_of_signed_runs<H: H
     expect("keyless", &[record]);
 }
 
-/// A key is replaced while a run waits: the new one counts, and what was signed with the old one does not any more.
+/// A key is replaced while a run waits: the new one counts, and decisions that were signed with the old one do not
+/// count any more.
 pub async fn a_key_is_replaced_while_a_run_waits<H: Host>(host: &H) {
     let stage = Stage::open(host, "rotated").await;
     stage.world.set_approvers([ada().in_groups(&[])]);
@@ -214,12 +216,12 @@ pub async fn a_key_is_replaced_while_a_run_waits<H: Host>(host: &H) {
     expect("rotated", &[record.without_refusals()]);
 }
 
-/// A decision that was signed in time and comes when its ticket has lapsed.
+/// A decision that was signed in time and arrives when its ticket has expired.
 pub async fn a_signed_decision_that_is_late_changes_nothing<H: Host>(host: &H) {
     let stage = Stage::open(host, "signed_late").await;
     stage.world.set_approvers([ada().in_groups(&[])]);
     let lapsing = AgentSpec {
-        approval_timeout: Some(Duration::from_secs(1)), // Nobody decides it, so it lapses at any speed.
+        approval_timeout: Some(Duration::from_secs(1)), // No one decides it, so it expires at any speed.
         ..asking(&json!("write"))
     };
     let mut last_call = stage.world.hold("run", 2, 0);
@@ -235,7 +237,7 @@ pub async fn a_signed_decision_that_is_late_changes_nothing<H: Host>(host: &H) {
     expect("signed_late", &[record]);
 }
 
-/// The result of a deferred tool: with approvers it comes with the token, or is signed.
+/// The result of a deferred tool: with approvers the result has the token, or is signed.
 pub async fn a_deferred_result_is_signed_or_has_the_token<H: Host>(host: &H) {
     let stage = Stage::open(host, "deferred_signed").await;
     stage.world.set_approvers([ada().in_groups(&[])]);
@@ -273,7 +275,7 @@ pub async fn a_deferred_result_is_signed_or_has_the_token<H: Host>(host: &H) {
     expect("deferred_signed", &records);
 }
 
-/// A call that takes two people of a group: others may not decide, and one of them with two keys is one.
+/// A call that takes two people of a group: others may not decide, and one person with two keys counts once.
 pub async fn two_people_of_a_group_approve<H: Host>(host: &H) {
     let stage = Stage::open(host, "two_people").await;
     let other_key = Person::new("ada", 9);
@@ -305,8 +307,8 @@ pub async fn two_people_of_a_group_approve<H: Host>(host: &H) {
     expect("two_people", &[record.without_refusals()]);
 }
 
-/// A ticket that is put to others when its time is over: the first ones may not decide any more. The others have as much
-/// time: where a machine is too slow for that, they have more.
+/// A ticket that is put to others when its time is over: the first ones may not decide any more. The others have as
+/// much time: if a machine is too slow for that, they have more.
 pub async fn a_ticket_is_put_to_another_group<H: Host>(host: &H) {
     for within_ms in [2_000, 20_000, 200_000] {
         if let Some(record) = escalated(host, within_ms).await {
@@ -316,7 +318,7 @@ pub async fn a_ticket_is_put_to_another_group<H: Host>(host: &H) {
     panic!("nobody could decide in three minutes");
 }
 
-/// The record of such a run, unless its ticket lapsed before all was decided.
+/// Returns the record of such a run, unless its ticket expired before everything was decided.
 async fn escalated<H: Host>(host: &H, within_ms: u64) -> Option<Record> {
     let stage = Stage::open(host, "escalated").await;
     let people = [ada().in_groups(&["ops"]), eve().in_groups(&["leads"])];
@@ -344,7 +346,7 @@ async fn escalated<H: Host>(host: &H, within_ms: u64) -> Option<Record> {
         Err(error) => panic!("a decision: {error}"),
     };
     let by_eve = eve().signs(&place, &status, approval);
-    // A door may not have seen yet that the one before is not under way any more.
+    // A door may not have noticed yet that the previous decision is not in progress any more.
     while let Err(error) = stage.session.decide(&run.id, &by_eve).await {
         assert!(matches!(error, HostError::Refused(_)), "{error}");
         if has_lapsed(&run.events().await) {

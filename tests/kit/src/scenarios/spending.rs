@@ -1,4 +1,4 @@
-//! What failed attempts used is paid for, too.
+//! The usage of failed attempts is paid for, too.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::{Host, Record, Run, Session, Stage, agent};
 
-/// Model calls whose first attempts report what they used and then fail: a run has used that, too, in its output, its
-/// status and for its limits.
+/// Model calls whose first attempts report their usage and then fail: the usage counts in the run's output, its status
+/// and for its limits.
 pub async fn what_failed_attempts_used_counts<H: Host>(host: &H) {
     let stage = Stage::open(host, "spending").await;
     let mut hasty = agent();
@@ -81,7 +81,7 @@ pub async fn what_failed_attempts_used_counts<H: Host>(host: &H) {
     has_spent(&run, &record, 300, 30).await;
 }
 
-/// Checks that the output and the status say so many tokens, and what they cost.
+/// Checks that the output and the status contain this many tokens, and their cost.
 async fn has_spent<S: Session>(run: &Run<'_, S>, record: &Record, input: u64, output: u64) {
     let usage = &record.output.usage;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What a run shows.
+//! The status of a run.
 
 use neuron_types::{RunPhase, Verdict};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A model summarises what is older: the call is a step of its own.
+//! A model summarises the older messages: the call is a step of its own.
 
 use neuron_types::{AgentSpec, ContextPolicy, ContextRule, RunEvent};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::held::{Held, killed_in};
 use crate::{Ending, Host, Record, Session, Stage, agent, expect};
 
-/// The conversation is too long after two turns, and is not again after it was summarised.
+/// Returns a script whose conversation is too long after two turns, and is not again after it was summarised.
 fn script() -> Value {
     let reads =
         json!({"text": "I read on.", "tool_calls": [{"name": "look", "input": {"bytes": 1_500}}]});
@@ -18,7 +18,7 @@ fn script() -> Value {
     ]})
 }
 
-/// The model that summarises for this run, and nobody else's.
+/// Returns the model that summarises for this run, and for no other run.
 fn summarizer(run: &str) -> String {
     format!("summary-{run}")
 }
@@ -45,7 +45,7 @@ fn summarized<S: Session>(stage: &Stage<S>, run: &str) -> AgentSpec {
     }
 }
 
-/// How the attempts at summaries for this run ended.
+/// Returns how the attempts at summaries for this run ended.
 fn summaries<S: Session>(stage: &Stage<S>, run: &str) -> Vec<Ending> {
     let attempts = stage.world.attempts_at(&summarizer(run), 1, 0);
     let ended = attempts.iter().filter_map(|attempt| attempt.ended);
@@ -75,8 +75,8 @@ pub async fn a_summary_is_a_step_of_its_own<H: Host>(host: &H) {
     expect("summary", &[record]);
 }
 
-/// Runs that are killed in the step before the summary, in it, and in the steps after it. What was summarised
-/// stays so; a summary in flight is made again, of the same messages.
+/// Runs that are killed in the step before the summary, in it, and in the steps after it. A summary stays; a summary in
+/// flight is made again, of the same messages.
 pub async fn killed_around_a_summary<H: Host>(host: &H) {
     let stage = Stage::open(host, "killed_around_a_summary").await;
     let script = script();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{Host, Stage, World, agent, decision, expect};
 
-/// A question of the model: an answer that is none of the choices is not chosen, and the answer is the result.
+/// A question of the model: an answer that is not among the choices is rejected, and the answer is the result.
 pub async fn a_question_is_answered<H: Host>(host: &H) {
     let stage = Stage::open(host, "question").await;
     let question = json!({"question": "Which branch?", "choices": ["main", "next"]});
@@ -35,7 +35,7 @@ pub async fn a_question_is_answered<H: Host>(host: &H) {
     expect("question", &[record]);
 }
 
-/// The result of a deferred tool: with a wrong token it is rejected, with the right one it is taken, once.
+/// The result of a deferred tool: with a wrong token it is rejected, with the right one it is accepted, once.
 pub async fn a_deferred_result_is_delivered_once<H: Host>(host: &H) {
     let stage = Stage::open(host, "deferred").await;
     let script = json!({"turns": [
@@ -72,7 +72,7 @@ pub async fn a_deferred_result_is_delivered_once<H: Host>(host: &H) {
     expect("deferred", &[record]);
 }
 
-/// Nothing of a deferred call is held by the worker that made it.
+/// The worker that made a deferred call keeps nothing of it.
 pub async fn a_deferred_result_comes_after_two_killed_workers<H: Host>(host: &H) {
     let stage = Stage::open(host, "deferred_killed").await;
     let script = json!({"turns": [
@@ -100,7 +100,7 @@ pub async fn a_deferred_result_comes_after_two_killed_workers<H: Host>(host: &H)
     expect("deferred_killed", &[record]);
 }
 
-/// A tool that asks a person before it goes on: its call is made again with the answer.
+/// A tool that asks a person before it continues: its call is made again with the answer.
 pub async fn a_form_has_its_call_made_again<H: Host>(host: &H) {
     let stage = Stage::open(host, "form").await;
     let script = json!({"turns": [

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{Ending, Host, Stage, agent, stages::record::expect_text};
 
-/// A model call and calls of each kind of tool that nobody lets go on: the run ends nevertheless.
+/// A model call and calls of each kind of tool that are never released: the run ends nevertheless.
 pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
     const TIMEOUT: Duration = Duration::from_secs(3); // Where it ends another attempt, one more is made.
     let stage = Stage::open(host, "timeouts").await;
@@ -31,7 +31,7 @@ pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
         let attempts = record.attempts_at(turn, position);
         let is_write = position == 3;
         let Some((last, before)) = attempts.split_last() else {
-            // The time of the only attempt at a write may be over before it has come here.
+            // The time of the only attempt at a write may be over before it arrives.
             assert!(is_write, "step {turn}:{position} was never made");
             continue;
         };
@@ -44,6 +44,6 @@ pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
         assert_eq!(before.is_empty(), is_write, "{attempts:#?}");
     }
     drop(gates);
-    // How many attempts that took is a matter of the machine.
+    // The number of attempts depends on the machine.
     expect_text("timeouts", &format!("== run\n{}", record.course()));
 }

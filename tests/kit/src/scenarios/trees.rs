@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Host, Stage, agent, expect};
 
-/// An agent of this name, whose script has it, too.
+/// Returns an agent of this name, whose script has it, too.
 pub(crate) fn named(name: &str) -> AgentSpec {
     let mut agent = AgentSpec {
         name: name.to_owned(),
@@ -17,7 +17,7 @@ pub(crate) fn named(name: &str) -> AgentSpec {
     agent
 }
 
-/// Has an agent start these.
+/// Returns the agent, which may start these.
 pub(crate) fn starting(mut agent: AgentSpec, subagents: &[SubAgent]) -> AgentSpec {
     let tools = subagents.iter().map(SubAgent::definition);
     agent.head_mut().tools.extend(tools);
@@ -36,7 +36,7 @@ pub(crate) fn ask(agent: &str, prompt: &str) -> Value {
     json!({"name": format!("agent_{agent}"), "input": {"prompt": prompt}})
 }
 
-/// A script that makes one call, and then says this.
+/// Returns a script that makes one call, and then answers with this text.
 pub(crate) fn calls_and_says(call: &Value, text: &str) -> Value {
     json!({"turns": [
         {"tool_calls": [call], "usage": {"input_tokens": 10, "output_tokens": 5}},
@@ -53,8 +53,8 @@ fn ended(agents: usize) -> impl Fn(&[neuron_types::RecordedEvent]) -> bool {
     }
 }
 
-/// Two agents of one turn are under way at once, and each call returns what its agent answers. What they used is in the
-/// tree's and not in the run's own.
+/// Two agents of one turn are active at once, and each call returns its agent's answer. Their usage is in the tree's
+/// and not in the run's own.
 pub async fn agents_of_one_turn_work_at_the_same_time<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "tree").await;
     for name in ["reader", "writer"] {
@@ -126,7 +126,8 @@ pub async fn an_agent_in_the_background_answers_with_a_message<H: Host>(host: &H
     expect("background", &[run.ends().await]);
 }
 
-/// An agent that always starts itself stops where the first run says, and one that starts too many at once is told so.
+/// An agent that always starts itself stops at the first run's limit, and one that starts too many at once gets an
+/// error.
 pub async fn agents_start_no_deeper_and_no_wider_than_they_may<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "bounded_tree").await;
     let itself = starting(named("mirror"), &[SubAgent::new("mirror")]);
@@ -169,7 +170,7 @@ pub async fn agents_start_no_deeper_and_no_wider_than_they_may<H: Host>(host: &H
     expect("bounded_tree", &records);
 }
 
-/// A cancel reaches the leaves, whatever they are about.
+/// A cancel reaches the leaves, whatever they are doing.
 pub async fn cancelling_a_run_cancels_those_below_it<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "cancelled_tree").await;
     stage
@@ -204,8 +205,8 @@ pub async fn cancelling_a_run_cancels_those_below_it<H: Host>(host: &H) {
     drop(gate);
 }
 
-/// A tool that the run does not have, one that it refuses and one that it asks about: an agent that it starts, whose own
-/// definition allows all three, has none of them by itself.
+/// A tool that the run does not have, one that it denies and one that it asks about: an agent that it starts, whose own
+/// definition allows all three, cannot use any of them by itself.
 pub async fn an_agent_does_no_more_than_the_one_that_started_it<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "attenuated").await;
     stage.world.define(named("helper"));
@@ -237,7 +238,7 @@ pub async fn an_agent_does_no_more_than_the_one_that_started_it<H: Host>(host: &
     expect("attenuated", &records);
 }
 
-/// Whoever may signal a run cannot answer in the place of one that it started.
+/// A client that may signal a run cannot answer in the place of a run that it started.
 pub async fn what_no_run_below_says_is_no_end_of_one<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "forged_end").await;
     stage.world.define(named("helper"));

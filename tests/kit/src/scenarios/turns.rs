@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{Ending, Host, Stage, agent, expect, stages::stage::calls_placed};
 
-/// Several turns, each with other calls, usage and cost; once with tools that a door may take for quick ones.
+/// Several turns, each with other calls, usage and cost; once with tools that a door may treat as quick ones.
 pub async fn several_tool_turns<H: Host>(host: &H) {
     let stage = Stage::open(host, "several_tool_turns").await;
     let script = json!({"turns": [
@@ -84,7 +84,7 @@ pub async fn calls_of_one_turn_run_at_the_same_time_and_are_answered_in_order<H:
     expect("calls_in_order", &[record]);
 }
 
-/// Calls of an agent that wants them one after the other.
+/// Calls of an agent that makes them one after the other.
 pub async fn sequential_calls_run_one_after_the_other<H: Host>(host: &H) {
     let stage = Stage::open(host, "sequential_calls").await;
     let script = json!({"turns": [

@@ -12,7 +12,7 @@ fn clerk(script: &str) -> AgentSpec {
     agent
 }
 
-/// Another model, with instructions and fewer tools.
+/// Returns another model, with instructions and fewer tools.
 fn later() -> AgentSpec {
     let mut agent = AgentSpec {
         limits: Limits {
@@ -34,8 +34,8 @@ fn script() -> Value {
     ]})
 }
 
-/// The worker has another definition of the agent, and somebody wishes that the run goes by it: it does from its next turn
-/// on. A run that was started with a definition keeps that, and says so.
+/// The worker has another definition of the agent, and an upgrade is requested: the run uses it from its next turn on.
+/// A run that was started with a definition keeps that, and reports it.
 pub async fn a_run_adopts_the_current_definition<H: Host>(host: &H) {
     let stage = Stage::open_idle(host, "upgraded").await;
     stage.world.define(clerk("run"));
@@ -51,7 +51,7 @@ pub async fn a_run_adopts_the_current_definition<H: Host>(host: &H) {
     stage.execute().await;
     again.reached().await;
     run.signal(signal::UPGRADE, json!({"by": "ada"})).await;
-    // What was sent before it is there too.
+    // The message that was sent before is there, too.
     run.send("Go on.").await;
     run.has_received(1).await;
     again.release();

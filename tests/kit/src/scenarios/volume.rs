@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Attempt, Host, Stage, agent, expect, stages::stage::calls_placed};
 
-/// Five calls in one turn, of every kind of tool: all are under way before any is let go on. Once as quick tools.
+/// Five calls in one turn, of every kind of tool: all are in flight before any is released. Once as quick tools.
 pub async fn five_calls_of_one_turn_are_under_way_at_once<H: Host>(host: &H) {
     let stage = Stage::open(host, "five_calls").await;
     let calls =

@@ -1,4 +1,4 @@
-//! What a run takes up while something of it is in flight.
+//! Signals that a run receives while some of its steps are in flight.
 
 use std::mem;
 
@@ -30,7 +30,7 @@ pub async fn an_approved_call_starts_while_its_neighbour_runs<H: Host>(host: &H)
     .await;
     let ticket = run.tickets().await.remove(0);
     run.decide(&decision(&ticket, Verdict::Approve)).await;
-    // Its attempt is under way, and its neighbour is held.
+    // The call's attempt is in flight, and its neighbour is held.
     write.reached().await;
     let looks = stage.world.attempts_at("run", 1, 1);
     assert!(
@@ -48,8 +48,8 @@ pub async fn an_approved_call_starts_while_its_neighbour_runs<H: Host>(host: &H)
     expect("approved_beside", &[record]);
 }
 
-/// A run that is cancelled while a call that reads and one that writes are in flight: the one is left, the
-/// other is asked to end, and neither holds the run up.
+/// A run that is cancelled while a call that reads and one that writes are in flight: the read is left, the write is
+/// asked to end, and neither delays the run.
 pub async fn cancelling_leaves_every_call_in_flight<H: Host>(host: &H) {
     let stage = Stage::open(host, "cancelled_beside").await;
     let script = json!({"turns": [{"tool_calls": [
@@ -97,8 +97,8 @@ pub async fn a_message_is_taken_up_while_a_call_is_in_flight<H: Host>(host: &H) 
     expect("message_beside", &[record]);
 }
 
-/// A run that is killed after a message was taken up and a call approved beside another call: both calls are made
-/// again, the approved one does not wait for the other then either, and the message is not taken up again.
+/// A run that is killed after a message was received and a call approved beside another call: both calls are made
+/// again, the approved one does not wait for the other then either, and the message is not received again.
 pub async fn killed_while_calls_and_a_decision_are_in_flight<H: Host>(host: &H) {
     let undisturbed = steered_beside(host, false).await;
     let killed = steered_beside(host, true).await;
@@ -130,7 +130,7 @@ async fn steered_beside<H: Host>(host: &H, is_killed: bool) -> Record {
     let ticket = run.tickets().await.remove(0);
     run.decide(&decision(&ticket, Verdict::Approve)).await;
     put.reached().await;
-    // A gate that is dropped lets its attempt go on, also one whose caller was just killed.
+    // A gate that is dropped releases its attempt, also one whose caller was just killed.
     let mut killed = Vec::new();
     if is_killed {
         stage.kill().await;
@@ -152,8 +152,8 @@ async fn steered_beside<H: Host>(host: &H, is_killed: bool) -> Record {
     record
 }
 
-/// A run that is cancelled after it was killed with calls in flight, while what reads is made again: it ends so, and
-/// the write is not made again.
+/// A run that is cancelled after it was killed with calls in flight, while the read is made again: it ends as
+/// cancelled, and the write is not made again.
 pub async fn cancelled_after_a_kill_with_calls_in_flight<H: Host>(host: &H) {
     let stage = Stage::open(host, "cancelled_killed").await;
     let script = json!({"turns": [

@@ -22,8 +22,8 @@ pub async fn a_write_is_not_repeated<H: Host>(host: &H) {
     expect("writes", &[record]);
 }
 
-/// A write whose outcome is unknown: it is made again with the same key if a person chooses so, and not if the person
-/// knows what came of it. What there is not to choose is not taken.
+/// A write whose outcome is unknown: it is made again with the same key if a person chooses that, and not if the person
+/// knows the outcome. A choice that is not offered is rejected.
 pub async fn a_person_is_asked_about_an_unknown_outcome<H: Host>(host: &H) {
     let stage = Stage::open(host, "unknown_outcome").await;
     let script = json!({"turns": [

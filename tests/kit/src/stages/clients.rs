@@ -1,4 +1,4 @@
-//! What the scenarios about a client have in common.
+//! Helpers of the scenarios about a client.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ where
     (stage, client)
 }
 
-/// What ends within [`patience`].
+/// Returns the result of a future that resolves within [`patience`].
 pub(super) async fn soon<T>(
     work: impl Future<Output = Result<T, RunClientError>>,
     what: &str,
@@ -35,7 +35,7 @@ pub(super) async fn soon<T>(
     }
 }
 
-/// The runs on all pages of this size, in order.
+/// Returns the runs on all pages of this size, in order.
 pub(super) async fn listed(
     client: &dyn RunClient,
     filter: &RunFilter,
@@ -49,7 +49,7 @@ pub(super) async fn listed(
         assert_eq!(listed.incomplete, None);
         runs.extend(listed.runs);
         match listed.next {
-            // As a program that keeps it would give it back.
+            // The cursor is restored as by a program that stores it.
             Some(next) => page = PageRequest::first(size).after(Cursor::new(next.as_str())),
             None => return runs,
         }

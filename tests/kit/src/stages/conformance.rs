@@ -6,8 +6,8 @@ use futures::{FutureExt as _, future::LocalBoxFuture};
 
 use crate::{Host, scenarios};
 
-/// Hands the names of the scenarios to a macro: `memory`, then `durable`, then `engine`; and those of them
-/// that are tried once more with a roll-over after every step.
+/// Passes the names of the scenarios to a macro: `memory`, then `durable`, then `engine`; and those of them that are
+/// tried once more with a new segment after every step.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __scenarios {
@@ -275,9 +275,9 @@ macro_rules! __run {
     };
 }
 
-/// Runs every scenario that the host is made for, one after the other, and prints how long each took.
+/// Runs every scenario that applies to the host, one after the other, and prints how long each took.
 ///
-/// With the variable `NEURON_SCENARIO` only those whose name holds its value.
+/// With the variable `NEURON_SCENARIO` only those are run whose name contains its value.
 ///
 /// # Panics
 ///
@@ -286,11 +286,11 @@ pub async fn run_all<H: Host>(host: &H) {
     run_matching(host, &std::env::var("NEURON_SCENARIO").unwrap_or_default()).await;
 }
 
-/// As [`run_all`], with the scenarios whose names hold this.
+/// Runs the scenarios whose names contain this, as [`run_all`] does.
 ///
 /// # Panics
 ///
-/// As [`run_all`].
+/// The panics of [`run_all`].
 pub async fn run_matching<H: Host>(host: &H, part: &str) {
     let mut all = All {
         part,
@@ -306,7 +306,7 @@ struct All<'a> {
 }
 
 impl All<'_> {
-    /// The scenario is made and kept apart from the others: all of them at once are too large for a stack.
+    /// Boxes the future of a scenario: all of them at once are too large for a stack.
     async fn scenario<'h>(
         &mut self,
         name: &'static str,

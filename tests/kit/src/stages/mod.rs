@@ -1,4 +1,4 @@
-//! What scenarios are written with, and what makes tests of them.
+//! The tools for writing scenarios, and the macros that make tests of them.
 
 mod clients;
 mod conformance;

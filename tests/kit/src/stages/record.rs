@@ -1,4 +1,4 @@
-//! What came of a run, and what holds for every run.
+//! The record of a run, and the checks that apply to every run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use crate::{Attempt, Ending};
 /// Engines count whole milliseconds.
 const GRAIN: Duration = Duration::from_millis(2); // Only compared, never waited for.
 
-/// What came of a run.
+/// The record of a run.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// The run's name in the scenario.
@@ -27,7 +27,7 @@ pub struct Record {
     pub output: RunOutput,
     /// The attempts at its steps, in the order in which they began.
     pub attempts: Vec<Attempt>,
-    /// What the model was shown in its newest call.
+    /// The messages in the model's newest call.
     pub conversation: Vec<Message>,
 }
 
@@ -53,8 +53,8 @@ impl Record {
         }
     }
 
-    /// Checks what holds for every run: its events end once and with its output, every call is answered, no
-    /// step is made again after a later one, and an idempotency key is a step's own.
+    /// Checks what is true of every run: its events end once and with its output, every call is answered, no step is
+    /// made again after a later one, and an idempotency key belongs to one step.
     pub(crate) fn check(&self) {
         self.check_end();
         self.check_answers();
@@ -138,7 +138,7 @@ impl Record {
         }
     }
 
-    /// How often a person decided about a ticket of this call so that it may be made.
+    /// Returns how often a person decided about a ticket of this call so that it may be made.
     fn approvals(&self, call: &str) -> usize {
         let approves = |event: &&RunEvent| {
             matches!(event, RunEvent::ApprovalDecided {
@@ -151,7 +151,7 @@ impl Record {
         self.events.iter().filter(approves).count()
     }
 
-    /// Leaves out that wrong decisions were refused: some hosts refuse them before they reach the run.
+    /// Leaves out rejections of wrong decisions: some hosts reject them before they reach the run.
     #[must_use]
     pub fn without_refusals(mut self) -> Self {
         let refuses = |event: &RunEvent| matches!(event, RunEvent::ApprovalRefused { .. });
@@ -159,7 +159,7 @@ impl Record {
         self
     }
 
-    /// The attempts at one step.
+    /// Returns the attempts at one step.
     #[must_use]
     pub fn attempts_at(&self, turn: u32, position: u32) -> Vec<&Attempt> {
         let attempts = self.attempts.iter();
@@ -168,7 +168,7 @@ impl Record {
             .collect()
     }
 
-    /// Output, events and conversation as text, a line each, but for what differs between hosts and runs.
+    /// Returns output, events and conversation as text, a line each, without what differs between hosts and runs.
     #[must_use]
     pub fn course(&self) -> String {
         let mut text = String::new();
@@ -186,11 +186,11 @@ impl Record {
         text.replace(self.output.run_id.as_str(), "RUN")
     }
 
-    /// The attempts as text, a line each, ordered by step.
+    /// Returns the attempts as text, a line each, ordered by step.
     #[must_use]
     pub fn effects(&self) -> String {
         let mut attempts: Vec<_> = self.attempts.iter().collect();
-        // Stable: attempts at one step stay in their order.
+        // The sort is stable: attempts at one step stay in their order.
         attempts.sort_by_key(|attempt| attempt.step);
         let mut text = String::new();
         for attempt in attempts {
@@ -212,8 +212,8 @@ impl Record {
     }
 }
 
-/// The events, with those of calls that ended one right after the other in the order of the calls: which of
-/// them is first is up to the host.
+/// Returns the events, with those of calls that ended one right after the other in the order of the calls: their order
+/// depends on the host.
 pub(crate) fn settled(events: &[RunEvent]) -> impl Iterator<Item = &RunEvent> {
     let mut called = Vec::new();
     let mut settled = Vec::new();
@@ -247,8 +247,8 @@ fn json<T: serde::Serialize>(value: &T) -> Value {
     serde_json::to_value(value).unwrap()
 }
 
-/// Leaves out what differs between hosts, runs and definitions, and what is not known. Keys are sorted, however
-/// `serde_json` was built.
+/// Returns the value without what differs between hosts, runs and definitions, and without unknown fields. Keys are
+/// sorted, however `serde_json` was built.
 pub(crate) fn without_place(value: &Value, run: &str) -> Value {
     const PLACES: [&str; 14] = [
         "run_id",
@@ -288,7 +288,7 @@ pub(crate) fn without_place(value: &Value, run: &str) -> Value {
     }
 }
 
-/// Compares what came of runs to the file `expected/<scenario>.snap`.
+/// Compares the records of runs to the file `expected/<scenario>.snap`.
 ///
 /// # Panics
 ///
@@ -315,17 +315,17 @@ fn delays_of(attempts: &[&Attempt]) -> Vec<Duration> {
     pairs.map(|pair| pair[1].started - pair[0].end()).collect()
 }
 
-/// How long the attempts at one step waited for each other.
+/// Returns how long the attempts at one step waited for each other.
 #[must_use]
 pub fn waits(attempts: &[&Attempt]) -> Duration {
     delays_of(attempts).iter().sum()
 }
 
-/// Checks the delays between the attempts at one step: none is shorter than it is meant to be.
+/// Checks the delays between the attempts at one step: none is shorter than expected.
 ///
 /// # Panics
 ///
-/// If one is, or there are more or fewer attempts.
+/// If one is shorter, or there are more or fewer attempts.
 pub fn check_delays(attempts: &[&Attempt], delays: &[Duration]) {
     let found = delays_of(attempts);
     assert_eq!(found.len(), delays.len(), "{found:?} and {delays:?}");

@@ -1,4 +1,4 @@
-//! What every client of an engine's runs does alike.
+//! The checks that every client of an engine's runs must pass.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,8 +18,8 @@ pub use super::run_lists::{
 };
 use crate::{ClientSession, Host, agent, decision, scenarios::second_lapses};
 
-/// Makes a test of each thing that a [`RunClient`](neuron_engine::RunClient) does, over the client of a host whose
-/// session is a [`ClientSession`](crate::ClientSession). The host is an expression that each test evaluates.
+/// Makes a test of each behaviour of a [`RunClient`](neuron_engine::RunClient), with the client of a host whose session
+/// is a [`ClientSession`](crate::ClientSession). The host is an expression that each test evaluates.
 ///
 /// ```no_run
 /// # mod tests {
@@ -81,7 +81,7 @@ pub(crate) fn asking() -> AgentSpec {
     agent
 }
 
-/// A script that writes these texts in its first turn, each by a call.
+/// Returns a script that writes these texts in its first turn, each by a call.
 fn writing(texts: &[&str]) -> Value {
     let calls = texts
         .iter()
@@ -93,7 +93,7 @@ fn input() -> RunInput {
     RunInput::new(agent(), Message::user("Go."))
 }
 
-/// All methods that take a run id but `start`, asked for a run; what goes wrong with each.
+/// Returns the error of each method that takes a run id, except `start`, for this run.
 async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunClientError)> {
     let decision = Decision {
         ticket: "t1-1".to_owned(),
@@ -176,7 +176,7 @@ pub async fn an_id_is_used_once<H: Host<Session: ClientSession>>(host: &H) {
 pub async fn an_unknown_run_is_unknown_to_everything<H: Host<Session: ClientSession>>(host: &H) {
     let (stage, client) = opened(host, "unknown").await;
     stage.execute().await;
-    // The engine has runs, and none of this id.
+    // The engine has runs, and none with this id.
     let known = stage.submit("known", &answering(), agent()).await;
     soon(client.wait_for_end(&known.id), "the end").await;
     let nobody = stage.world.run_id("nobody");
@@ -189,7 +189,7 @@ pub async fn an_unknown_run_is_unknown_to_everything<H: Host<Session: ClientSess
     }
 }
 
-/// A run that nobody has taken up is there, and one that is over tells the same by every method.
+/// A run that is not executed yet exists, and one that is over shows the same by every method.
 pub async fn a_run_shows_where_it_stands_before_and_after_it_is_taken_up<
     H: Host<Session: ClientSession>,
 >(
@@ -199,7 +199,7 @@ pub async fn a_run_shows_where_it_stands_before_and_after_it_is_taken_up<
     let run = stage.submit("run", &answering(), agent()).await;
     let status = soon(client.status(&run.id), "the first status").await;
     assert_eq!(status.run_id, run.id);
-    // Local runs have no engine that would see to them.
+    // Local runs have no engine that would notice a missing worker.
     let state = match client.engine() {
         "local" => RunPhase::Interrupted,
         _ => RunPhase::Running,
@@ -219,7 +219,7 @@ pub async fn a_run_shows_where_it_stands_before_and_after_it_is_taken_up<
         assert_eq!(page.incomplete, None);
         page.runs.pop()
     });
-    // Whether its engine misses a worker shows after a while.
+    // An engine only notices after a while that a worker is missing.
     let plain = |status| RunStatus {
         blocked: None,
         ..status
@@ -273,7 +273,7 @@ pub async fn events_come_in_pages_behind_a_number<H: Host<Session: ClientSession
     }
 }
 
-/// A run that is under way has no output, and both waits go on until it is over.
+/// A run in progress has no output, and both waits continue until it is over.
 pub async fn a_run_under_way_has_no_output_and_is_waited_for<H: Host<Session: ClientSession>>(
     host: &H,
 ) {
@@ -302,7 +302,7 @@ pub async fn a_run_under_way_has_no_output_and_is_waited_for<H: Host<Session: Cl
     assert_eq!(waited, ended);
 }
 
-/// Waiting ends with the open tickets where a person is needed; waiting for the end does not.
+/// Waiting ends with the open tickets if a person is needed; waiting for the end does not.
 pub async fn waiting_ends_where_a_person_is_needed<H: Host<Session: ClientSession>>(host: &H) {
     let (stage, client) = opened(host, "person").await;
     stage.execute().await;
@@ -320,7 +320,7 @@ pub async fn waiting_ends_where_a_person_is_needed<H: Host<Session: ClientSessio
     assert!(output.approvals.is_empty());
 }
 
-/// The tickets on all pages of this size.
+/// Returns the tickets on all pages of this size.
 async fn all_tickets(client: &dyn RunClient, size: usize) -> Vec<OpenTicket> {
     let mut tickets = Vec::new();
     let mut page = PageRequest::first(size);
@@ -447,7 +447,7 @@ pub async fn decisions_that_fit_no_open_ticket_are_rejected<H: Host<Session: Cli
     );
 }
 
-/// Messages and signals reach a run in order, and what an agent takes is checked.
+/// Messages and signals reach a run in order, and the agent's restrictions are checked.
 pub async fn messages_and_signals_reach_a_run<H: Host<Session: ClientSession>>(host: &H) {
     let (stage, client) = opened(host, "reached").await;
     stage.execute().await;
@@ -507,7 +507,7 @@ pub async fn a_run_is_cancelled_by_method_and_by_signal<H: Host<Session: ClientS
     }
 }
 
-/// A run that is over takes nothing, and says how it ended.
+/// A run that is over accepts nothing, and reports how it ended.
 pub async fn a_run_that_is_over_takes_nothing<H: Host<Session: ClientSession>>(host: &H) {
     let (stage, client) = opened(host, "over").await;
     stage.execute().await;
@@ -538,7 +538,7 @@ pub async fn a_run_that_is_over_takes_nothing<H: Host<Session: ClientSession>>(h
     assert_eq!(after, Some(output));
 }
 
-/// Every method of a client whose engine is away fails in bounded time, with an error that says so.
+/// Every method of a client whose engine is away fails in bounded time, with an error that states it.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! What every client of an engine's runs reads alike of what was said and done in them.
+//! Transcripts as every client of an engine's runs must return them.
 
 use neuron_engine::RunClient;
 use neuron_types::{
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{ClientSession, Host, agent, decision};
 
-/// The items as JSON, without tickets' digests and times.
+/// Returns the items as JSON, without tickets' digests and times.
 fn items(transcript: &Transcript) -> Vec<Value> {
     let entries = transcript.entries.iter().map(|entry| {
         let mut value = serde_json::to_value(entry).unwrap();
@@ -34,8 +34,8 @@ async fn read(client: &dyn RunClient, run: &RunId) -> Transcript {
     transcript
 }
 
-/// The whole course of a run with people in it: the model's words, calls, what a person changed, what was not made and
-/// why, and what each call came to.
+/// The whole course of a run with people in it: the model's words, calls, a person's changes, what was not made and
+/// why, and the result of each call.
 pub async fn a_transcript_has_what_was_said_done_and_decided<H: Host<Session: ClientSession>>(
     host: &H,
 ) {
@@ -85,7 +85,7 @@ pub async fn a_transcript_has_what_was_said_done_and_decided<H: Host<Session: Cl
     assert_eq!(transcript.incomplete, None);
     let asks = "the agent asks before it calls write";
     let all = items(&transcript);
-    // When a message is taken up that comes while a person is asked is up to the engine.
+    // The engine decides when a message that arrives during a question is received.
     let is_message = |item: &&Value| item["type"] == "message";
     let messages: Vec<&Value> = all.iter().filter(is_message).collect();
     assert_eq!(

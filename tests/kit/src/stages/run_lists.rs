@@ -1,4 +1,4 @@
-//! Which runs a client lists.
+//! The lists of runs of a client.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use neuron_types::{Message, RunId, RunRequest, RunStatus, RunTags};
 use super::clients::{answering, listed, opened, soon};
 use crate::{ClientSession, Host, agent};
 
-/// More runs than a page has are listed once each, the newest first; filters and cursors are kept to.
+/// More runs than fit on a page are listed once each, the newest first; filters and cursors are respected.
 pub async fn lists_have_every_run_once_on_pages<H: Host<Session: ClientSession>>(host: &H) {
     const RUNS: usize = 7;
     let (stage, client) = opened(host, "listed").await;
@@ -55,7 +55,7 @@ pub async fn lists_have_every_run_once_on_pages<H: Host<Session: ClientSession>>
     assert_eq!((all.len(), ids(all)), (RUNS, started));
 }
 
-/// Runs are listed by whose they are and what they run, from the moment they are there and after their end.
+/// Runs are listed by owner and agent, from their start on and after their end.
 pub async fn lists_have_the_runs_that_are_asked_for<H: Host<Session: ClientSession>>(host: &H) {
     let (stage, client) = opened(host, "asked_for").await;
     let started = [
@@ -124,7 +124,7 @@ fn tags(tenant: Option<&str>, owner: Option<&str>, labels: &[(&str, &str)]) -> R
     }
 }
 
-/// Whether each filter lists its runs, on pages of any size.
+/// Checks that each filter lists its runs, on pages of any size.
 async fn are_listed(
     client: &dyn RunClient,
     filters: &[(RunFilter, BTreeSet<RunId>)],

@@ -1,4 +1,4 @@
-//! What every client of an engine's runs does alike where a run is started a second time.
+//! Second starts of a run, as every client of an engine's runs must handle them.
 
 use neuron_engine::RunClient;
 use neuron_types::{
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::clients::{opened, soon};
 use crate::{ClientSession, Host, agent};
 
-/// An agent with the model of the run of this name, and that name.
+/// Returns an agent with the model of the run of this name, and that name.
 fn of_run(name: &str) -> AgentSpec {
     let mut agent = agent();
     agent.name = name.to_owned();
@@ -18,7 +18,7 @@ fn of_run(name: &str) -> AgentSpec {
     agent
 }
 
-/// A request with all that a run can be started with.
+/// Returns a request with everything that a run can be started with.
 fn full(agent: impl Into<AgentRef>) -> RunRequest {
     let limits = LimitOverrides {
         turns: Some(7),
@@ -37,15 +37,15 @@ fn full(agent: impl Into<AgentRef>) -> RunRequest {
     }
 }
 
-/// How many answers the session has that the runs go on with.
+/// How many answers the session that the runs continue has.
 const SAID: u32 = 1;
 
-/// The script of a run that goes on with it: the answer behind those is the run's.
+/// Returns the script of a run that continues it: the answer after those is the run's.
 fn after_the_session() -> Value {
     json!({"turns": [{"text": "Noted."}, {"text": "Done."}]})
 }
 
-/// Requests that each differ in one thing from [`full`].
+/// Returns requests that each differ in one part from [`full`].
 fn others(request: &RunRequest) -> Vec<(&'static str, RunRequest)> {
     let of = || request.clone();
     let agent = match &request.agent {
@@ -106,7 +106,7 @@ fn others(request: &RunRequest) -> Vec<(&'static str, RunRequest)> {
     ]
 }
 
-/// The run is that of its own request, and of none of the others.
+/// Checks that the run matches its own request, and none of the others.
 async fn is_of(client: &dyn RunClient, run: &RunId, request: &RunRequest, when: &str) {
     let again = client.start(run, request.clone()).await;
     assert!(again.is_err_and(|error| error.is_run_exists()), "{when}");
@@ -118,7 +118,7 @@ async fn is_of(client: &dyn RunClient, run: &RunId, request: &RunRequest, when: 
     }
 }
 
-/// The request is there before a worker has the run and after it ended, and then with no worker, too.
+/// The request can be read before a worker has the run and after it ended, and then without a worker, too.
 pub async fn a_run_has_the_request_that_it_was_started_with<H: Host<Session: ClientSession>>(
     host: &H,
 ) {
@@ -143,8 +143,8 @@ pub async fn a_run_has_the_request_that_it_was_started_with<H: Host<Session: Cli
     }
 }
 
-/// A second start attaches to a run if its request is equal in all that counts, whether the run waits for a worker, is
-/// under way, or is over.
+/// A second start attaches to a run if its request is equal in all parts that count, whether the run waits for a
+/// worker, is in progress, or is over.
 pub async fn a_second_start_is_of_the_same_run_only_with_an_equal_request<
     H: Host<Session: ClientSession>,
 >(
@@ -173,7 +173,7 @@ pub async fn a_second_start_is_of_the_same_run_only_with_an_equal_request<
     }
 }
 
-/// A run in its third segment and later is compared by what its first one was started with.
+/// A run in its third segment and later is compared by the request of its first one.
 pub async fn a_run_that_continued_as_new_has_the_request_that_it_was_started_with<
     H: Host<Session: ClientSession>,
 >(

@@ -1,4 +1,4 @@
-//! A scenario's runs, on whatever host.
+//! The runs of a scenario, on any host.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,8 +16,9 @@ use crate::{Host, HostError, Record, Session, World};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10); // Between two looks.
 
-/// An agent with the model and all the tools of a [`World`]. Its delays are short, and its tool calls may
-/// take so long that no door takes them for quick ones. Its writes have no order, so that doors have much to do at once.
+/// Returns an agent with the model and all the tools of a [`World`]. Its delays are short, and the timeouts of its tool
+/// calls are so long that no door treats them as quick ones. Its writes have no order, so that doors have much to do at
+/// once.
 #[must_use]
 pub fn agent() -> AgentSpec {
     AgentSpec {
@@ -39,7 +40,7 @@ pub fn agent() -> AgentSpec {
     }
 }
 
-/// Has the calls of the tools that are no writes made there, however long they may take.
+/// Returns settings with this placement for the calls of the tools that are no writes, however long they may take.
 pub(crate) fn calls_placed(placement: Placement) -> BTreeMap<String, ToolSettings> {
     let mut settings = ToolSettings::default();
     settings.activity.placement = Some(placement);
@@ -57,7 +58,7 @@ pub struct Stage<S> {
 }
 
 impl<S: Session> Stage<S> {
-    /// A stage on which runs are executed as they are submitted.
+    /// Returns a stage on which runs are executed as they are submitted.
     ///
     /// # Panics
     ///
@@ -68,7 +69,7 @@ impl<S: Session> Stage<S> {
         stage
     }
 
-    /// A stage on which nothing is executed before [`execute`](Self::execute).
+    /// Returns a stage on which nothing is executed before [`execute`](Self::execute).
     ///
     /// # Panics
     ///
@@ -79,7 +80,7 @@ impl<S: Session> Stage<S> {
         Self { world, session }
     }
 
-    /// See [`Session::execute`].
+    /// Starts executing: see [`Session::execute`].
     ///
     /// # Panics
     ///
@@ -88,7 +89,7 @@ impl<S: Session> Stage<S> {
         done(self.session.execute(), "the host executes").await;
     }
 
-    /// See [`Session::kill`].
+    /// Kills the executing side: see [`Session::kill`].
     ///
     /// # Panics
     ///
@@ -101,13 +102,13 @@ impl<S: Session> Stage<S> {
     ///
     /// # Panics
     ///
-    /// If the host fails or this is no script.
+    /// If the host fails or this is not a script.
     pub async fn submit(&self, name: &str, script: &Value, mut agent: AgentSpec) -> Run<'_, S> {
         name.clone_into(&mut agent.head_mut().model);
         self.submit_to(name, script, agent).await
     }
 
-    /// The run that the run of this name has started at this step.
+    /// Returns the run that the run of this name has started at this step.
     #[must_use]
     pub fn child(&self, parent: &str, step: StepId) -> Run<'_, S> {
         let id = self.world.run_id(parent).child(step);
@@ -120,11 +121,11 @@ impl<S: Session> Stage<S> {
         }
     }
 
-    /// As [`submit`](Self::submit), with an agent that is named, or a definition as it is.
+    /// Submits a run as [`submit`](Self::submit) does, with an agent that is named, or a definition.
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The panics of [`submit`](Self::submit).
     pub async fn submit_to(
         &self,
         name: &str,
@@ -135,11 +136,11 @@ impl<S: Session> Stage<S> {
         self.submit_request(name, script, request).await
     }
 
-    /// As [`submit_to`](Self::submit_to), with all that a run can be started with.
+    /// Submits a run as [`submit_to`](Self::submit_to) does, with everything that a run can be started with.
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The panics of [`submit`](Self::submit).
     pub async fn submit_request(
         &self,
         name: &str,
@@ -172,11 +173,11 @@ impl<S: Session> Run<'_, S> {
         &self.stage.session
     }
 
-    /// Waits until the run is in this state and the status is what is looked for.
+    /// Waits until the run is in this state and its status satisfies the condition.
     ///
     /// # Panics
     ///
-    /// If that does not come within [`patience`].
+    /// If that does not happen within [`patience`].
     pub async fn reaches(
         &self,
         state: RunPhase,
@@ -198,22 +199,23 @@ impl<S: Session> Run<'_, S> {
         }
     }
 
-    /// Waits until this many tickets are open and nothing else is going on.
+    /// Waits until this many tickets are open and nothing else is in flight.
     ///
     /// # Panics
     ///
-    /// If that does not come within [`patience`].
+    /// If that does not happen within [`patience`].
     pub async fn waits_for(&self, tickets: usize) -> Vec<Ticket> {
         let state = RunPhase::WaitingForApproval;
         let status = self.reaches(state, |status| status.approvals.len() == tickets);
         status.await.approvals
     }
 
-    /// Waits until the run has asked so many questions, and returns their tickets, whether they are still open or not.
+    /// Waits until the run has asked this many questions, and returns their tickets, whether they are still open or
+    /// not.
     ///
     /// # Panics
     ///
-    /// If that does not come within [`patience`].
+    /// If that does not happen within [`patience`].
     pub async fn has_asked(&self, tickets: usize) -> Vec<Ticket> {
         let asked = |events: Vec<RecordedEvent>| {
             let asked = events
@@ -229,22 +231,22 @@ impl<S: Session> Run<'_, S> {
         asked(self.events().await)
     }
 
-    /// The open tickets.
+    /// Returns the open tickets.
     ///
     /// # Panics
     ///
-    /// If the host does not say.
+    /// If the host cannot return them.
     pub async fn tickets(&self) -> Vec<Ticket> {
         done(self.session().status(&self.id), "the status")
             .await
             .approvals
     }
 
-    /// Waits until the run's events are what is looked for.
+    /// Waits until the run's events satisfy the condition.
     ///
     /// # Panics
     ///
-    /// If that does not come within [`patience`].
+    /// If that does not happen within [`patience`].
     pub async fn shows(&self, what: &str, is_right: impl Fn(&[RecordedEvent]) -> bool) {
         let mut last = None;
         let looking = async {
@@ -261,11 +263,11 @@ impl<S: Session> Run<'_, S> {
         }
     }
 
-    /// Waits until the run has taken up this many messages.
+    /// Waits until the run has received this many messages.
     ///
     /// # Panics
     ///
-    /// If that does not come within [`patience`].
+    /// If that does not happen within [`patience`].
     pub async fn has_received(&self, messages: usize) {
         let received =
             |recorded: &&RecordedEvent| matches!(recorded.event, RunEvent::MessageReceived { .. });
@@ -274,35 +276,35 @@ impl<S: Session> Run<'_, S> {
         self.shows("its messages", are_there).await;
     }
 
-    /// The status, but for what differs between hosts and runs.
+    /// Returns the status, without what differs between hosts and runs.
     ///
     /// # Panics
     ///
-    /// If the host does not say.
+    /// If the host cannot return it.
     pub async fn status(&self) -> Value {
         let status = done(self.session().status(&self.id), "the status").await;
         without_place(&serde_json::to_value(status).unwrap(), &self.name)
     }
 
-    /// The status as it is.
+    /// Returns the status as it is.
     ///
     /// # Panics
     ///
-    /// If the host does not say.
+    /// If the host cannot return it.
     pub async fn status_now(&self) -> RunStatus {
         done(self.session().status(&self.id), "the status").await
     }
 
-    /// The events so far.
+    /// Returns the events so far.
     ///
     /// # Panics
     ///
-    /// If the host does not say.
+    /// If the host cannot return them.
     pub async fn events(&self) -> Vec<RecordedEvent> {
         done(self.session().events(&self.id), "the events").await
     }
 
-    /// Where the run is.
+    /// Returns where the run is.
     #[must_use]
     pub fn place(&self) -> Place {
         self.session().place()
@@ -312,16 +314,16 @@ impl<S: Session> Run<'_, S> {
     ///
     /// # Panics
     ///
-    /// If the host refuses or fails.
+    /// If the host rejects the decision or fails.
     pub async fn decide(&self, decision: &Decision) {
         done(self.session().decide(&self.id, decision), "a decision").await;
     }
 
-    /// Answers a ticket as soon as the run has read what it refused before.
+    /// Answers a ticket as soon as the run has processed the decision that it rejected before.
     ///
     /// # Panics
     ///
-    /// If the host fails, or does not take it in time.
+    /// If the host fails, or does not accept the decision in time.
     pub async fn decide_in_the_end(&self, decision: &Decision) {
         let taken = async {
             while let Err(error) = self.session().decide(&self.id, decision).await {
@@ -346,7 +348,7 @@ impl<S: Session> Run<'_, S> {
         self.is_taken(decision).await;
     }
 
-    /// Answers a ticket, and returns whether the host takes the decision.
+    /// Answers a ticket, and returns whether the host accepts the decision.
     ///
     /// # Panics
     ///
@@ -360,12 +362,12 @@ impl<S: Session> Run<'_, S> {
         }
     }
 
-    /// Answers a ticket with a decision that nobody made who may, and gives the reason: the host refuses it, or the run does.
-    /// The run goes on waiting.
+    /// Answers a ticket with a decision that is not from an approver, and returns the reason: the host rejects it, or
+    /// the run does. The run keeps waiting.
     ///
     /// # Panics
     ///
-    /// If the run takes it, or the host fails.
+    /// If the run accepts it, or the host fails.
     pub async fn rejects(&self, decision: &Decision) -> String {
         let reasons = |events: &[RecordedEvent]| -> Vec<String> {
             let reasons = events.iter().filter_map(|recorded| match &recorded.event {
@@ -393,11 +395,11 @@ impl<S: Session> Run<'_, S> {
         reasons(&self.events().await).pop().unwrap()
     }
 
-    /// Answers a ticket with a decision that fits none, and gives the host's reason for refusing it.
+    /// Answers a ticket with a decision that fits none, and returns the host's reason for rejecting it.
     ///
     /// # Panics
     ///
-    /// If the host takes it or fails.
+    /// If the host accepts it or fails.
     pub async fn refuses(&self, decision: &Decision) -> String {
         let answer = timeout(patience(), self.session().decide(&self.id, decision)).await;
         match answer.expect("a decision is taken or refused in time") {
@@ -437,29 +439,29 @@ impl<S: Session> Run<'_, S> {
         done(self.session().cancel(&self.id, reason), "a cancellation").await;
     }
 
-    /// In how many histories the run was executed so far.
+    /// Returns how many segments the run has had so far.
     ///
     /// # Panics
     ///
-    /// If the host does not say.
+    /// If the host cannot return it.
     pub async fn histories(&self) -> u64 {
         done(self.session().histories(&self.id), "the histories").await
     }
 
-    /// Waits for the run's end, and checks what holds for every run.
+    /// Waits for the run's end, and checks what is true of every run.
     ///
     /// # Panics
     ///
-    /// If the run does not end, or anything of it is not as it must be.
+    /// If the run does not end, or a check fails.
     pub async fn ends(&self) -> Record {
         self.ends_within(patience()).await
     }
 
-    /// As [`ends`](Self::ends), for a run that moves much data or makes thousands of steps.
+    /// Does the same as [`ends`](Self::ends), for a run that moves much data or makes thousands of steps.
     ///
     /// # Panics
     ///
-    /// As [`ends`](Self::ends).
+    /// The panics of [`ends`](Self::ends).
     pub async fn ends_at_last(&self) -> Record {
         self.ends_within(long_patience()).await
     }
@@ -488,7 +490,7 @@ impl<S: Session> Run<'_, S> {
         record
     }
 
-    /// What was in flight when a run ended is over soon after.
+    /// Waits until steps that were in flight at the end of a run are over.
     async fn world_is_at_rest(&self) {
         let what = format!("end of every attempt of run {}", self.name);
         let own = self.name.as_str();
@@ -502,7 +504,7 @@ impl<S: Session> Run<'_, S> {
     }
 }
 
-/// A decision of `ann` about this ticket.
+/// Returns a decision of `ann` about this ticket.
 #[must_use]
 pub fn decision(ticket: &Ticket, verdict: Verdict) -> Decision {
     Decision {

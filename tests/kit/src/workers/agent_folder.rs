@@ -15,7 +15,7 @@ pub struct AgentFolder {
 }
 
 impl AgentFolder {
-    /// The agent follows these turns. `lines` are more lines for it in the file.
+    /// Returns a folder whose agent follows these turns. `lines` are more lines for it in the file.
     ///
     /// # Panics
     ///
@@ -33,7 +33,7 @@ impl AgentFolder {
         Self { folder }
     }
 
-    /// The agent asks this model.
+    /// Returns a folder whose agent asks this model.
     ///
     /// # Panics
     ///
@@ -46,8 +46,8 @@ impl AgentFolder {
         Self { folder }
     }
 
-    /// A command that notes `begun` among the [effects](Self::effects), and `ended` once [`release`](Self::release) was
-    /// called.
+    /// Returns a command that notes `begun` among the [effects](Self::effects), and `ended` once
+    /// [`release`](Self::release) was called.
     #[must_use]
     pub fn held_command() -> &'static str {
         "echo begun >> effects; while [ ! -e go ]; do sleep 0.02; done; echo ended >> effects" // Between two looks.
@@ -62,7 +62,7 @@ impl AgentFolder {
         fs::write(self.path().join("go"), "").unwrap();
     }
 
-    /// Where it is.
+    /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -72,7 +72,7 @@ impl AgentFolder {
     ///
     /// # Panics
     ///
-    /// If there is no such text in it, or it cannot be written.
+    /// If the file does not contain the text, or cannot be written.
     pub fn change(&self, text: &str, new: &str) {
         let path = self.path().join("neuron.toml");
         let file = fs::read_to_string(&path).unwrap();
@@ -80,24 +80,24 @@ impl AgentFolder {
         fs::write(path, file.replace(text, new)).unwrap();
     }
 
-    /// What its agent is, as the file says.
+    /// Returns the definition of its agent, as the file has it.
     ///
     /// # Panics
     ///
-    /// If the file was made unreadable.
+    /// If the file cannot be read any more.
     #[must_use]
     pub fn definition(&self) -> AgentSpec {
         let file = AgentFile::load(self.path().join("neuron.toml")).unwrap();
         file.definition("default").unwrap().clone()
     }
 
-    /// What a run of its agent is started with.
+    /// Returns the input of a run of its agent.
     #[must_use]
     pub fn request() -> RunRequest {
         RunRequest::new("default", Message::user("Go."))
     }
 
-    /// What the agent's calls have written to the file `effects` so far.
+    /// Returns what the agent's calls have written to the file `effects` so far.
     #[must_use]
     pub fn effects(&self) -> String {
         fs::read_to_string(self.path().join("effects")).unwrap_or_default()
@@ -106,7 +106,7 @@ impl AgentFolder {
 
 impl Drop for AgentFolder {
     fn drop(&mut self) {
-        // A held command whose worker was killed ends.
+        // A held command ends even if its worker was killed.
         fs::write(self.path().join("go"), "").ok();
     }
 }

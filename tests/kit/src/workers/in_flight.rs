@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::AgentFolder;
 
-/// The agent of a folder whose three runs each hold one step until they are let go, and what came of them.
+/// The agent of a folder whose three runs each hold one step until they are released, and the checks of the result.
 #[derive(Debug)]
 pub struct InFlight {
     model: FakeModel,
@@ -16,17 +16,17 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// The runs: each is called as the step that it holds.
+    /// The runs: each has the name of the step that it holds.
     pub const RUNS: [&str; 3] = ["write", "read", "model"];
 
-    /// How long an outage is, over which finished steps have to be kept.
+    /// The length of an outage. Finished steps have to be kept over it.
     pub const OUTAGE: Duration = Duration::from_secs(60); // What is promised; no event ends an outage.
 
-    /// None yet.
+    /// Returns the agent, with no step in flight yet.
     ///
     /// # Panics
     ///
-    /// If no port can be had.
+    /// If no port is free.
     #[must_use]
     pub fn begin() -> Self {
         let gate = Gate::shut();
@@ -50,11 +50,11 @@ impl InFlight {
         Self { model, gate }
     }
 
-    /// A folder with the agent.
+    /// Returns a folder with the agent.
     ///
     /// # Panics
     ///
-    /// If it cannot be written.
+    /// If the folder cannot be written.
     #[must_use]
     pub fn folder(&self) -> AgentFolder {
         let folder = AgentFolder::asking(&self.model);
@@ -69,7 +69,7 @@ impl InFlight {
         folder
     }
 
-    /// What one of the runs is started with.
+    /// Returns the input of one of the runs.
     #[must_use]
     pub fn request(run: &str) -> RunRequest {
         RunRequest::new("default", Message::user(run))
@@ -79,7 +79,7 @@ impl InFlight {
     ///
     /// # Panics
     ///
-    /// If they are not in time.
+    /// If they are not in flight in time.
     pub async fn all_begun(&self, folder: &AgentFolder) {
         until(async || {
             let begun = folder.effects() == BEGUN && reads(folder) == BEGUN;
@@ -88,18 +88,18 @@ impl InFlight {
         .await;
     }
 
-    /// Lets them end, and waits until the write has.
+    /// Releases the steps, and waits until the write has ended.
     ///
     /// # Panics
     ///
-    /// If it does not in time.
+    /// If it has not ended in time.
     pub async fn end(&self, folder: &AgentFolder) {
         self.gate.open();
         folder.release();
         until(async || (folder.effects() == WRITTEN).then_some(())).await;
     }
 
-    /// Checks that each was made once.
+    /// Checks that each step was made once.
     ///
     /// # Panics
     ///
@@ -119,7 +119,7 @@ impl InFlight {
         assert_eq!(asked.collect::<Vec<_>>(), paid, "the model calls");
     }
 
-    /// The turns that the model was asked for, and of which run.
+    /// Returns the turns that the model was asked for, each with its run.
     fn asked(&self) -> Vec<(String, usize)> {
         let bodies = self.model.bodies();
         let asked = bodies.iter();
@@ -133,7 +133,7 @@ impl InFlight {
 const BEGUN: &str = "begun\n";
 const WRITTEN: &str = "begun\nended\n";
 
-/// What the user of a request said.
+/// Returns the user's message in a request.
 fn asked_in(body: &serde_json::Value) -> &serde_json::Value {
     let mut messages = chat::messages(body).iter();
     messages.find(|message| message["role"] == "user").unwrap()

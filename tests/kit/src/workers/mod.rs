@@ -1,4 +1,4 @@
-//! What a test gives the process of a worker: agents in a folder, and variables.
+//! The setup of a worker's process: agents in a folder, and variables.
 
 mod agent_folder;
 mod in_flight;

@@ -1,9 +1,9 @@
-//! Conversations cut short: remembering each of a hundred large ones would fill the memory, and handing on
-//! each of a thousand turns would take longer than the run.
+//! Shortened conversations: keeping each of a hundred large ones would fill the memory, and passing on each of a
+//! thousand turns would take longer than the run.
 
 use neuron_types::{ContentBlock, ContentItem, Message, Role, ToolResultBlock};
 
-/// More than any scenario looks at.
+/// More messages than any scenario reads.
 const MOST: usize = 100;
 
 const LONGEST: usize = 600;
@@ -19,7 +19,7 @@ pub(crate) fn abridged(messages: &[Message]) -> Vec<Message> {
         .collect()
 }
 
-/// The newest messages, from an answer of the model on: so no result comes without its call.
+/// Returns the newest messages, beginning with an answer of the model: so no result is without its call.
 fn newest(messages: &[Message]) -> &[Message] {
     let from = messages.len().saturating_sub(MOST);
     if from == 0 {

@@ -1,4 +1,4 @@
-//! Acting on a world.
+//! Executors that act on a world.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::ScriptedModel;
 /// The models that have a price: those of the runs of these names.
 pub(crate) const PRICED: [&str; 4] = ["billed", "billed-beside", "billed-over", "billed-lost"];
 
-/// An executor that acts on the world at the end of this line. Its provider's name is `world`.
+/// Returns an executor that acts on the world at the end of this line. Its provider's name is `world`.
 pub(crate) fn executor(line: Line) -> Executor {
     Executor::builder()
         .tools(tools::registry(&line))
@@ -31,7 +31,7 @@ pub(crate) fn executor(line: Line) -> Executor {
         .with_sessions(sessions())
 }
 
-/// What the models of [`PRICED`] cost: a tenth of a cent for each token.
+/// Returns the prices of the models of [`PRICED`]: a tenth of a cent for each token.
 fn prices() -> Prices {
     let mut prices = Prices::default();
     for model in PRICED {

@@ -1,4 +1,4 @@
-//! Holding a call.
+//! Gates that hold a call.
 
 use neuron_patience::patience;
 use neuron_types::StepId;
@@ -48,7 +48,7 @@ impl Gate {
     ///
     /// # Panics
     ///
-    /// If none comes within [`patience`].
+    /// If no attempt arrives within [`patience`].
     pub async fn reached(&mut self) {
         let Place { run, step } = &self.place;
         let held = timeout(patience(), self.reached.wait_for(|reached| *reached));
@@ -60,14 +60,14 @@ impl Gate {
         );
     }
 
-    /// Lets the attempt go on.
+    /// Releases the attempt.
     pub fn release(self) {
         self.open.send_replace(true);
     }
 }
 
 impl Barrier {
-    /// Holds the attempt that came here.
+    /// Holds the attempt that arrived here.
     pub(crate) async fn pass(mut self) {
         self.reached.send_replace(true);
         // A gate that was dropped is open.

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use neuron_types::{Guard, GuardError, GuardPoint, GuardSubject, GuardVerdict, WasmBoxedFuture};
 
-/// Says what a text asks for: `{{call:block}}` is blocked where it is in the arguments of a call, and passes everywhere else.
+/// A guard whose verdict the text contains: `{{call:block}}` is blocked in the arguments of a call, and passes
+/// everywhere else.
 ///
-/// Beside the names of verdicts a text may ask for `error`, `panic` and `hang`.
+/// Besides the names of verdicts a text may contain `error`, `panic` and `hang`.
 pub(crate) struct WorldGuard;
 
-/// Its name.
+/// The guard's name.
 pub(crate) const NAME: &str = "marker";
 
 impl Guard for WorldGuard {
@@ -47,7 +48,7 @@ impl Guard for WorldGuard {
     }
 }
 
-/// What a text asks for at this point.
+/// Returns the verdict in a text for this point.
 fn marker(point: GuardPoint, text: &str) -> Option<(String, &str)> {
     let start = format!("{{{{{point}:");
     let (_, rest) = text.split_once(&start)?;

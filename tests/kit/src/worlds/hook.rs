@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::line::Line;
 
-/// Notes the events that are no tool calls, and does what a call's argument `hook` says.
+/// A hook that notes the events that are no tool calls, and does what a call's argument `hook` names.
 pub(crate) struct WorldHook {
     pub(crate) line: Line,
 }

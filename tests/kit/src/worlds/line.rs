@@ -1,4 +1,4 @@
-//! How a model, a tool or a hook reaches its world.
+//! The line of a model, a tool or a hook to its world.
 
 use std::{fmt, io, sync::Arc};
 
@@ -11,28 +11,29 @@ use serde::{Deserialize, Serialize};
 
 use super::tool_fault::ToolFault;
 
-/// How a model, a tool or a hook reaches its world.
+/// The line of a model, a tool or a hook to its world.
 pub(crate) type Line = Arc<dyn Reach>;
 
 /// A world, here or in another process.
 pub(crate) trait Reach: fmt::Debug + Send + Sync {
-    /// Returns what the model of the world answers.
+    /// Returns the answer of the world's model.
     fn ask_model<'a>(
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionResponse, ProviderError>>;
 
-    /// Returns what a tool of the world answers.
+    /// Returns the answer of a tool of the world.
     fn ask_tool(&self, ask: ToolAsk) -> BoxFuture<'_, Result<ToolOutput, ToolFault>>;
 
-    /// Returns those who may sign decisions now. Whoever verifies them may not wait for anything else.
+    /// Returns the approvers who may sign decisions now. The call must not block on anything else: a verifier waits for
+    /// it.
     fn approvers(&self) -> io::Result<Vec<ApproverEntry>>;
 
-    /// Notes what a hook was notified of.
+    /// Notes an event that a hook received.
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>>;
 }
 
-/// What a tool asks of the world.
+/// The request of a tool to the world.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ToolAsk {
     pub(crate) tool: String,
@@ -42,6 +43,6 @@ pub(crate) struct ToolAsk {
     pub(crate) input: serde_json::Value,
     /// The token of a deferred tool.
     pub(crate) token: Option<String>,
-    /// What a person answered to what the call asked before.
+    /// A person's answer to the earlier question of the call.
     pub(crate) resumed: Option<Resumed>,
 }

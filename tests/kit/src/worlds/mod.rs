@@ -1,4 +1,4 @@
-//! The world of a scenario: its model and its tools, what they remember, and how a worker reaches them.
+//! The world of a scenario: its model and its tools, what they record, and how a worker reaches them.
 
 mod abridge;
 mod acting;

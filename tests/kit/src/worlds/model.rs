@@ -6,7 +6,7 @@ use super::line::Line;
 
 /// A model that answers from the scripts of a [`World`](crate::World): the request's model names the script.
 ///
-/// Everything that it knows is in the world and in the conversation, so any number of processes can have one.
+/// Its state is in the world and in the conversation, so any number of processes can have one.
 #[derive(Debug, Clone)]
 pub struct ScriptedModel {
     pub(crate) line: Line,

@@ -6,10 +6,10 @@ use neuron_approvers::{ApproverEntry, Signer, Statement};
 use neuron_types::{DecidedAt, Decision, Place, RunStatus};
 use ssh_key::{LineEnding, PrivateKey, private::Ed25519Keypair};
 
-/// When everybody decides.
+/// The time of all decisions.
 const AT: &str = "2026-11-23T16:27:58.123Z";
 
-/// A person with an Ed25519 key that is made of a number: what it signs is the same each time.
+/// A person with an Ed25519 key that is made from a number: the signatures are the same each time.
 #[derive(Debug, Clone)]
 pub struct Person {
     name: String,

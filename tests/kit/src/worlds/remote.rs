@@ -1,4 +1,4 @@
-//! Reaching a world from the process of a worker: one TCP connection for each attempt.
+//! Access to a world from the process of a worker: one TCP connection for each attempt.
 //!
 //! A connection that is closed before the answer is an attempt that was dropped, so the world notices when a
 //! worker is killed.
@@ -30,13 +30,13 @@ use super::{
     tool_fault::ToolFault,
 };
 
-/// An executor that acts on a [`World`](crate::World) in another process. Its provider's name is `world`.
+/// Returns an executor that acts on a [`World`](crate::World) in another process. Its provider's name is `world`.
 #[must_use]
 pub fn executor_at(address: SocketAddr) -> Executor {
     executor(line_to(address))
 }
 
-/// A line to a world in another process.
+/// Returns a line to a world in another process.
 pub(crate) fn line_to(address: SocketAddr) -> Line {
     Arc::new(There(address))
 }
@@ -106,7 +106,7 @@ impl Reach for There {
     }
 }
 
-/// The error that a failure was made of.
+/// Returns the error that a failure was made from.
 fn provider_error(failure: StepFailure) -> ProviderError {
     let StepFailure {
         kind,
@@ -119,7 +119,7 @@ fn provider_error(failure: StepFailure) -> ProviderError {
     let mut error = match status {
         None => ProviderError::new(kind, message),
         Some(status) => {
-            // The error puts its status behind its message.
+            // The error appends its status to its message.
             let suffix = format!(" (HTTP {status})");
             let message = message.strip_suffix(&suffix).unwrap_or(&message);
             ProviderError::new(kind, message).with_status(status)
@@ -134,7 +134,7 @@ fn provider_error(failure: StepFailure) -> ProviderError {
     error
 }
 
-/// The failure that an error travels as.
+/// Returns the failure that transports an error.
 fn failure(error: ProviderError) -> StepFailure {
     let used = error
         .usage()
@@ -164,7 +164,7 @@ pub(crate) async fn serve(
                 return;
             };
             tokio::spawn(async move {
-                // Who asked may be gone.
+                // The client may be gone.
                 answer(stream, &*world).await.ok();
             });
         }
@@ -182,7 +182,7 @@ async fn answer(mut stream: TcpStream, world: &dyn Reach) -> io::Result<()> {
     let mut answer = tokio::select! {
         biased;
         answer = perform(world, ask) => answer?,
-        // Nothing more is said, so this is the end of the connection.
+        // The client sends nothing more, so this is the end of the connection.
         _ = reader.read_line(&mut line) => return Ok(()),
     };
     answer.push(b'\n');
@@ -206,11 +206,11 @@ async fn perform(world: &dyn Reach, ask: Ask) -> serde_json::Result<Vec<u8>> {
         }
         Ask::Tool(ask) => serde_json::to_vec(&world.ask_tool(ask).await),
         Ask::Approvers => {
-            // A world knows its approvers.
+            // A world has a list of its approvers.
             serde_json::to_vec(&world.approvers().unwrap_or_default())
         }
         Ask::Note(note) => {
-            // A world does not refuse a note.
+            // A world does not reject a note.
             world.note(note).await.ok();
             serde_json::to_vec(&())
         }

@@ -2,12 +2,12 @@
 
 use neuron_types::{CompletionRequest, json_bytes};
 
-/// The tools that a model was sent.
+/// The tools that were sent to a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentTools {
     /// Their names.
     pub names: Vec<String>,
-    /// How large they are as JSON.
+    /// The size of the tools as JSON.
     pub bytes: usize,
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use neuron_executor::{SessionTaker, Sessions};
 use neuron_types::{Conversation, FailureKind, Message, StepFailure, WasmBoxedFuture};
 
-/// Has one session, `notes`, in which something was said. All others are with a run that is not over.
+/// Sessions with one, `notes`, that has a conversation. A run that is not over has all others.
 #[derive(Debug)]
 struct WorldSessions;
 
-/// What the executors of a world hand to runs that go on with a session.
+/// Returns the sessions of a world's executors, for runs that continue one.
 pub(super) fn sessions() -> Arc<dyn Sessions> {
     Arc::new(WorldSessions)
 }

@@ -1,11 +1,11 @@
-//! Errors that a script has tools answer with.
+//! Errors with which tools answer in a script.
 
 use std::time::Duration;
 
 use neuron_types::ToolError;
 use serde::{Deserialize, Serialize};
 
-/// An error of a tool as it stands in a script and travels.
+/// An error of a tool as it stands in a script and is sent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolFault {

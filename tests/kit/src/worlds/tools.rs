@@ -1,4 +1,4 @@
-//! The tools of a world: they do what their arguments say.
+//! The tools of a world: they do what their arguments ask for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,23 +15,23 @@ use super::{
     tool_fault::ToolFault,
 };
 
-/// The tools and what they do to the world.
+/// The tools and their effects on the world.
 pub(crate) const TOOLS: [(&str, ToolEffects); 3] = [
     ("look", ToolEffects::ReadOnly),
     ("put", ToolEffects::Idempotent),
     ("write", ToolEffects::Write),
 ];
 
-/// The tool whose results come later.
+/// The tool whose results are delivered later.
 pub(crate) const DEFERRED: (&str, ToolEffects) = ("deploy", ToolEffects::Write);
 
-/// The tool that knows what became of its calls.
+/// The tool that knows the outcome of its calls.
 pub(crate) const KNOWING: (&str, ToolEffects) = ("pay", ToolEffects::Write);
 
-/// The tool that is named as those of an MCP server are.
+/// The tool that has a name like those of an MCP server.
 pub(crate) const SERVED: (&str, ToolEffects) = ("github__create_issue", ToolEffects::Idempotent);
 
-/// The tools that edit and read files, and not of the world alone.
+/// The real tools that edit and read files, which act on more than the world.
 pub(crate) const EDIT: &str = "edit_file";
 pub(crate) const READ: &str = "read_file";
 
@@ -136,7 +136,7 @@ fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
     }
 }
 
-/// A form with one field.
+/// Returns a form with one field.
 fn asked(key: String) -> Pending {
     Pending::Form {
         requests: vec![FormRequest {
@@ -149,7 +149,7 @@ fn asked(key: String) -> Pending {
     }
 }
 
-/// What a call asks for.
+/// The arguments of a call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ToolInput {
@@ -157,14 +157,15 @@ pub(crate) struct ToolInput {
     bytes: Option<usize>,
     takes_ms: u64,
     error: Option<String>,
-    /// For the hook.
+    /// The argument for the hook.
     hook: Option<String>,
-    /// The name of what a person is asked before the answer.
+    /// The name of the form for a person before the answer.
     form: Option<String>,
-    /// What the tool answers if it is asked what became of the call, before the call's key; it does not know it without.
+    /// The tool's answer if it is asked for the outcome of the call, before the call's key; without it the tool does
+    /// not know.
     #[serde(rename = "outcome")]
     _outcome: Option<String>,
-    /// What the attempts before the answer fail with.
+    /// The failures of the attempts before the answer.
     pub(crate) fail: Vec<ToolFault>,
 }
 

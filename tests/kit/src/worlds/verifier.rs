@@ -7,7 +7,7 @@ use neuron_types::{Place, VerifyDecision, VerifyOutcome, VerifyRequest};
 
 use super::line::Line;
 
-/// Verifies decisions with the approvers that the world has at that moment.
+/// Verifies decisions with the world's current approvers.
 pub(crate) struct WorldVerifier {
     pub(crate) line: Line,
 }

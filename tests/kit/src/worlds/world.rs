@@ -39,9 +39,9 @@ use crate::{
     fakes::{Passed, lags},
 };
 
-/// A model and tools that do as they are told, and remember what was asked of them. Cheap to clone.
+/// A model and tools that follow their instructions, and record their calls. Cheap to clone.
 ///
-/// It stays when a door is dropped or a worker dies, as the world does.
+/// It stays when a door is dropped or a worker dies, as the real world does.
 ///
 /// The model answers from the script whose name is the request's model. The tools are `look`, which is
 /// read-only, `put`, which is idempotent, and `write`. A call does what its arguments say:
@@ -62,7 +62,7 @@ pub struct World {
 struct Inner {
     name: String,
     state: Mutex<State>,
-    /// Something was asked or answered.
+    /// Notifies of changes: a request or an answer.
     changed: watch::Sender<()>,
     server: OnceCell<Server>,
     turnstile: Turnstile,
@@ -93,7 +93,7 @@ impl Drop for Server {
 }
 
 impl World {
-    /// A world without scripts. `name` goes into the ids of its runs, which no other world has.
+    /// Returns a world without scripts. `name` is part of the ids of its runs, which no other world has.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let nonce = Uuid::new_v4().simple().to_string();
@@ -109,7 +109,7 @@ impl World {
         }
     }
 
-    /// The id of the run with this name.
+    /// Returns the id of the run with this name.
     ///
     /// # Panics
     ///
@@ -119,35 +119,34 @@ impl World {
         RunId::new(format!("{}-{run}", self.inner.name)).unwrap()
     }
 
-    /// Has the model answer requests for the model `name` from this script, in the form that
-    /// [`neuron_config::script`] describes.
+    /// Sets this script for requests to the model `name`, in the form that [`neuron_config::script`] describes.
     ///
     /// # Panics
     ///
-    /// If it is no script.
+    /// If it is not a script.
     pub fn script(&self, name: &str, script: &Value) {
         let script = ScriptModel::parse(&script.to_string()).unwrap();
         let script = Arc::new(script);
         self.state().scripts.insert(name.to_owned(), script);
     }
 
-    /// Has executing sides from the next on know this agent by its name: a run may be started with that.
+    /// Adds this agent to those that later executing sides know by name: a run may be started with the name.
     pub fn define(&self, agent: AgentSpec) {
         self.state().agents.insert(agent.name.clone(), agent);
     }
 
-    /// Has decisions count from now on only if one of these signed them. Before, every decision counts.
+    /// Requires from now on that decisions are signed by one of these. Before, every decision counts.
     pub fn set_approvers(&self, approvers: impl IntoIterator<Item = ApproverEntry>) {
         self.state().approvers = approvers.into_iter().collect();
     }
 
-    /// The agents that an executing side knows that begins now.
+    /// Returns the agents that an executing side knows if it begins now.
     #[must_use]
     pub fn agents(&self) -> Agents {
         self.state().agents.values().cloned().collect()
     }
 
-    /// The same, for an executing side in another process.
+    /// Returns the same, for an executing side in another process.
     ///
     /// # Panics
     ///
@@ -170,19 +169,19 @@ impl World {
         gate
     }
 
-    /// What every attempt passes before it has any effect.
+    /// Returns the gate that every attempt passes before it has any effect.
     #[must_use]
     pub fn turnstile(&self) -> &Turnstile {
         &self.inner.turnstile
     }
 
-    /// Every attempt so far, in the order in which they began.
+    /// Returns every attempt so far, in the order in which they began.
     #[must_use]
     pub fn attempts(&self) -> Vec<Attempt> {
         self.state().attempts.clone()
     }
 
-    /// The attempts at one step.
+    /// Returns the attempts at one step.
     #[must_use]
     pub fn attempts_at(&self, run: &str, turn: u32, position: u32) -> Vec<Attempt> {
         let mut attempts = self.attempts();
@@ -190,34 +189,35 @@ impl World {
         attempts
     }
 
-    /// What the model was shown in the newest call of this script. Long texts are cut, and of
-    /// a conversation of more than 100 messages only the newest are kept.
+    /// Returns the messages in the newest call of the model with this script. Long texts are cut, and of a conversation
+    /// of more than 100 messages only the newest are kept.
     #[must_use]
     pub fn conversation(&self, script: &str) -> Vec<Message> {
         let state = self.state();
         state.conversations.get(script).cloned().unwrap_or_default()
     }
 
-    /// What the hooks of executors heard, in order: the events that are no tool calls, and no ends of model calls.
+    /// Returns the notes of the executors' hooks, in order: the events that are no tool calls, and no ends of model
+    /// calls.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.state().notes.clone()
     }
 
-    /// Waits until the attempts so far hold what is looked for.
+    /// Waits until the attempts so far contain a value, and returns it.
     ///
     /// # Panics
     ///
-    /// If `what` does not come within [`patience`].
+    /// If `what` does not happen within [`patience`].
     pub async fn until<T>(&self, what: &str, mut look: impl FnMut(&[Attempt]) -> Option<T>) -> T {
         self.until_state(what, |state| look(&state.attempts)).await
     }
 
-    /// Waits until a hook heard this: see [`notes`](Self::notes).
+    /// Waits until a hook has noted this: see [`notes`](Self::notes).
     ///
     /// # Panics
     ///
-    /// If none does within [`patience`].
+    /// If none has within [`patience`].
     pub async fn until_noted(&self, note: &str) {
         let look = |state: &State| state.notes.iter().any(|noted| noted == note).then_some(());
         self.until_state(note, look).await;
@@ -240,7 +240,7 @@ impl World {
         }
     }
 
-    /// What the model is told about the tools.
+    /// Returns the definitions of the tools for the model.
     #[must_use]
     pub fn definitions() -> Vec<ToolDefinition> {
         // The definitions need no world.
@@ -250,7 +250,7 @@ impl World {
         definitions
     }
 
-    /// The definition of the tool whose results come later. It does nothing but keep its token: see
+    /// Returns the definition of the tool whose results are delivered later. The tool only keeps its token: see
     /// [`Attempt::token`](crate::Attempt::token).
     ///
     /// # Panics
@@ -262,8 +262,8 @@ impl World {
         definitions.find(|tool| tool.deferred).unwrap()
     }
 
-    /// The definition of the tool `edit_file`, which is the real one: it edits any file of this machine, and says before what
-    /// it would change.
+    /// Returns the definition of the tool `edit_file`, which is the real one: it edits any file of this machine, and
+    /// previews its changes.
     ///
     /// # Panics
     ///
@@ -273,7 +273,7 @@ impl World {
         Self::definition_of(EDIT)
     }
 
-    /// The definition of the tool `read_file`, which is the real one: it reads any file of this machine.
+    /// Returns the definition of the tool `read_file`, which is the real one: it reads any file of this machine.
     ///
     /// # Panics
     ///
@@ -283,8 +283,8 @@ impl World {
         Self::definition_of(READ)
     }
 
-    /// The definition of the tool `pay`, a write that knows what became of its calls: of one with the argument `outcome` it
-    /// says this and the call's key.
+    /// Returns the definition of the tool `pay`, a write that knows the outcome of its calls: for one with the argument
+    /// `outcome` it answers with that and the call's key.
     ///
     /// # Panics
     ///
@@ -294,7 +294,7 @@ impl World {
         Self::definition_of(KNOWING.0)
     }
 
-    /// The definition of the tool `github__create_issue`, which is named as those of an MCP server are.
+    /// Returns the definition of the tool `github__create_issue`, which has a name like those of an MCP server.
     ///
     /// # Panics
     ///
@@ -304,7 +304,7 @@ impl World {
         Self::definition_of(SERVED.0)
     }
 
-    /// The tools of the newest model call of this turn of a script.
+    /// Returns the tools of the newest model call of this turn of a script.
     #[must_use]
     pub fn sent_tools(&self, script: &str, turn: u32) -> SentTools {
         let sent = self.state().sent.get(&(script.to_owned(), turn)).cloned();
@@ -320,19 +320,19 @@ impl World {
         tools::registry(&remote::line_to(SocketAddr::from(([127, 0, 0, 1], 0)))).definitions()
     }
 
-    /// The model, for an executor of your own.
+    /// Returns the model, for an executor of your own.
     #[must_use]
     pub fn model(&self) -> ScriptedModel {
         ScriptedModel { line: self.line() }
     }
 
-    /// An executor in this process that acts on this world. Its provider's name is `world`.
+    /// Returns an executor in this process that acts on this world. Its provider's name is `world`.
     #[must_use]
     pub fn executor(&self) -> Executor {
         acting::executor(self.line())
     }
 
-    /// Where [`executor_at`](crate::executor_at) in another process reaches this world.
+    /// Returns the address at which [`executor_at`](crate::executor_at) in another process reaches this world.
     ///
     /// # Panics
     ///
@@ -464,7 +464,7 @@ impl Reach for World {
     }
 }
 
-/// An attempt that has begun. If it is dropped, so is the attempt.
+/// An attempt that has begun. If this is dropped, so is the attempt.
 struct UnderWay<'a> {
     world: &'a World,
     index: usize,
@@ -490,7 +490,7 @@ impl UnderWay<'_> {
         passed
     }
 
-    /// How many attempts at the same step have failed.
+    /// Returns how many attempts at the same step have failed.
     fn failed_before(&self) -> usize {
         let state = self.world.state();
         let this = &state.attempts[self.index];

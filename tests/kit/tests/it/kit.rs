@@ -1,4 +1,4 @@
-//! The kit finds doors that do not do what they must.
+//! The kit finds doors that do not behave as they must.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,31 +17,31 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-/// What is wrong with a door.
+/// A fault of a door.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
-    /// It makes each tool call twice.
+    /// The door makes each tool call twice.
     Twice,
-    /// It makes calls one after the other.
+    /// The door makes calls one after the other.
     OneByOne,
-    /// It answers calls in the opposite order.
+    /// The door answers calls in the opposite order.
     Reversed,
-    /// It waits no time between two attempts.
+    /// The door does not wait between two attempts.
     Hasty,
-    /// It gives all calls the same key.
+    /// The door gives all calls the same key.
     SameKey,
-    /// It takes writes for harmless.
+    /// The door treats writes as harmless.
     Writes,
-    /// It tells each event twice.
+    /// The door emits each event twice.
     Echo,
 }
 
 struct FaultyDoor {
     door: LocalDurableContext,
     fault: Fault,
-    /// What the handles that the loop knows stand for.
+    /// The real handles of those that the loop knows.
     real: Mutex<BTreeMap<Handle, Handle>>,
-    /// Calls that wait until the one before has ended.
+    /// The calls that wait until the one before has ended.
     waiting: Mutex<VecDeque<(Handle, Step)>>,
 }
 
@@ -80,7 +80,7 @@ impl FaultyDoor {
         }
     }
 
-    /// Gives the end of each call to another one.
+    /// Assigns the end of each call to another one.
     fn cross(&self, handles: &[Handle]) {
         let mut real = self.real.lock().unwrap();
         if handles.iter().all(|handle| !real.contains_key(handle)) {
@@ -185,7 +185,7 @@ fn faulty(fault: Fault) -> LocalHost {
     })
 }
 
-/// What the kit says of a door with this fault.
+/// Returns the kit's report about a door with this fault.
 async fn said_of(fault: Fault, scenario: &str) -> String {
     let host = faulty(fault);
     let tried = AssertUnwindSafe(run_matching(&host, scenario));
@@ -216,7 +216,7 @@ async fn finds_what_is_wrong_with_a_door() {
     }
 }
 
-/// Such a door never has all calls under way. The stopped clock is at the deadline as soon as nothing goes on.
+/// Such a door never has all calls in flight. The stopped clock reaches the deadline as soon as nothing is in progress.
 #[tokio::test(start_paused = true)]
 async fn finds_a_door_that_makes_calls_one_after_the_other() {
     let scenario = "five_calls_of_one_turn_are_under_way_at_once";

@@ -1,5 +1,5 @@
-//! A cancel and an end become known together: the cancel counts first, and the end of the write is there for whoever
-//! leaves it and waits.
+//! A cancel and an end become known together: the cancel counts first, and the end of the write can be observed after
+//! leaving the write and waiting.
 
 use neuron_types::DurableContext;
 
@@ -14,7 +14,7 @@ pub(super) const CALLS: &[&str] = &["read-1", "write-2"];
 pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let (read, write) = (start(door, "read", 1, HOLD), start(door, "write", 2, BLOCK));
     let first = door.next(&[read, write], &[]).await;
-    // Restate answers whoever cancels before the run hears of it: there the end may come alone.
+    // Restate answers the caller of a cancel before the run learns of it: there the end may arrive alone.
     if door.engine() == "restate" && is_result(&first, write, "write-2") {
         let cancelled = door.next(&[read], &[]).await;
         check!(is_cancelled(&cancelled), "{cancelled:?}");

@@ -1,4 +1,4 @@
-//! A write that is left is waited for, and nothing else is.
+//! A write that is left is awaited, and nothing else is.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     check!(!door.leave(later), "a read is dropped");
     check!(door.leave(write), "a write is to be waited for");
     check!(door.leave(write), "its end is still to come");
-    // It says by itself what it came to, or is asked to end.
+    // The write reports its own result, or is asked to end.
     let ended = door.next(&[write], &[]).await;
     check!(
         matches!(ended, Ok(Observed::Ended(handle, End::Effect(_))) if handle == write),

@@ -1,4 +1,4 @@
-//! A deadline counts from its start, whatever else is waited for meanwhile.
+//! A deadline counts from its start, whatever else is awaited meanwhile.
 
 use std::time::Duration;
 

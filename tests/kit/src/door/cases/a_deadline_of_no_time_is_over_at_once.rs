@@ -1,4 +1,4 @@
-//! A deadline of no time has ended when it is started: it comes before a signal that is here.
+//! A deadline of no time has ended when it is started: it is handed out before a signal that is here.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A message is taken while the model answers, once.
+//! A message is received while the model answers, once.
 
 use neuron_types::{DurableContext, signal};
 use serde_json::json;

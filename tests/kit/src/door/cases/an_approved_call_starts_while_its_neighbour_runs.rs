@@ -1,4 +1,4 @@
-//! A signal is taken, and a call is made, while another one goes on.
+//! A signal is received, and a call is made, while another call is in flight.
 
 use neuron_types::DurableContext;
 use serde_json::json;

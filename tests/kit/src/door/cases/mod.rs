@@ -18,7 +18,7 @@ use neuron_types::DurableContext;
 
 use super::{Outside, Verdict};
 
-/// Hands the names of the cases to a macro.
+/// Passes the names of the cases to a macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __door_cases {
@@ -82,7 +82,7 @@ macro_rules! __door_modules {
         /// The names of all cases.
         pub const CASES: &[&str] = &[$( stringify!($case) ),*];
 
-        /// The inner half of this case.
+        /// Returns the inner half of this case.
         pub(super) async fn inside<D: DurableContext>(case: &str, door: &D) -> Verdict {
             match case {
                 $( stringify!($case) => $case::inside(door).await, )*
@@ -90,7 +90,7 @@ macro_rules! __door_modules {
             }
         }
 
-        /// The outer half of this case.
+        /// Runs the outer half of this case.
         pub(super) async fn outside(case: &str, outside: &Outside) {
             match case {
                 $( stringify!($case) => $case::outside(outside).await, )*
@@ -98,7 +98,7 @@ macro_rules! __door_modules {
             }
         }
 
-        /// The calls of this case, in the order of their names.
+        /// Returns the calls of this case, in the order of their names.
         pub(super) fn calls(case: &str) -> &'static [&'static str] {
             match case {
                 $( stringify!($case) => $case::CALLS, )*

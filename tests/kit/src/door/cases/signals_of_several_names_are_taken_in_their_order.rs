@@ -1,4 +1,4 @@
-//! Signals are taken in the order in which they arrived, whatever their names.
+//! Signals are received in the order in which they arrived, whatever their names.
 
 use neuron_types::DurableContext;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! What has ended, and whose end nobody has observed, is left as what goes on is: a write is still to be
-//! observed, and nothing else is.
+//! A step that has ended, and whose end was not observed, is left like one in flight: a write is still to be observed,
+//! and nothing else is.
 
 use neuron_types::DurableContext;
 use serde_json::json;
@@ -21,7 +21,7 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let asked = start_model(door, ANSWER);
     let ready = door.next(&[], &["ready"]).await;
     check!(is_signal(&ready, "ready"), "{ready:?}");
-    // What has ended before these is known with their ends.
+    // Steps that ended before these are known with their ends.
     for position in [4, 5] {
         let other = start(door, "put", position, HOLD);
         let ended = door.next(&[other], &[]).await;

@@ -1,4 +1,4 @@
-//! Ends that nobody asks for are kept, each once.
+//! Ends that are not awaited are kept, each once.
 
 use neuron_types::DurableContext;
 use serde_json::json;

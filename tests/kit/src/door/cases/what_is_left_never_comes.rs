@@ -1,4 +1,4 @@
-//! What has ended comes before what arrives, and what was dropped does not come.
+//! An end is handed out before what arrives later, and a step that was dropped is not handed out.
 
 use neuron_types::DurableContext;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What is started in a cancelled run ends at once, and its end is there for whoever waits.
+//! A step that is started in a cancelled run ends at once, and its end can be awaited.
 
 use neuron_types::DurableContext;
 

@@ -1,4 +1,4 @@
-//! What was observed is not handed out again, and is not waited for.
+//! A step that was observed is not handed out again, and is not awaited.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What waits for one call of a cancelled run learns that the run is cancelled, and not that the call was.
+//! A wait for one call of a cancelled run reports that the run is cancelled, and not that the call was.
 
 use neuron_types::DurableContext;
 

@@ -1,6 +1,6 @@
-//! To decide its own ticket.
+//! Attacks that try to decide their own ticket.
 //!
-//! They are told the run's id and the ticket's, which an agent would have to guess.
+//! They get the run's id and the ticket's, which an agent would have to guess.
 
 use crate::redteam::{
     attack::{Aim, Attack, Door},

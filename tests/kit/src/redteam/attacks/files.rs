@@ -1,4 +1,4 @@
-//! What is tried with file tools.
+//! Attacks with file tools.
 
 use crate::redteam::{
     attack::{Aim, Attack, FileCall},

@@ -1,4 +1,4 @@
-//! To write beyond the working directory.
+//! Attacks that try to write beyond the working directory.
 
 use crate::redteam::{
     attack::{Aim, Attack, Unconfined},
@@ -76,8 +76,9 @@ umount -l "$work/.git/hooks"; echo "$mark" > ".git/hooks/$name""#,
     ),
 ];
 
-/// Each library does what the real one does, of which there is a copy beside it under another name. When it is loaded, it
-/// copies the marks out. What a person starts again, as that is out of any sandbox, does not.
+/// Each library does what the real one does: a copy of the real one is beside it under another name. When the library
+/// is loaded, it copies the marks to the outside. A program that a person starts again does not load it, as that is
+/// outside of any sandbox.
 const PLANTS_LIBRARY: &str = r#"cd "$libraries" && echo "$mark" > "$name-loaded" && made=$(mktemp -d "$PWD/made-XXXXXX") || exit
 cat > "$made/planted.c" <<END
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//! To read what only its user should.
+//! Attacks that try to read what only the user should.
 
 use crate::redteam::{
     attack::{Aim, Attack, Unconfined},

@@ -1,4 +1,4 @@
-//! The attacks, by what they are for.
+//! The attacks, by their purposes.
 
 mod decisions;
 mod files;
@@ -10,7 +10,7 @@ mod rules;
 
 use super::attack::Attack;
 
-/// All of them, in the order of the book.
+/// Returns all attacks, in the order of the book.
 pub fn attacks() -> impl Iterator<Item = Attack> {
     keys::ALL
         .iter()

@@ -1,4 +1,4 @@
-//! To reach the network or a service.
+//! Attacks that try to reach the network or a service.
 
 use crate::redteam::{
     attack::{Aim, Attack, Door},

@@ -1,4 +1,4 @@
-//! To reach other processes, or to be one that lives on.
+//! Attacks that try to reach other processes, or to outlive the call.
 
 use crate::redteam::{
     attack::{Aim, Attack},
@@ -12,7 +12,7 @@ pub(crate) const ALL: &[Attack] = &[
         "outlives-its-call",
         AIM,
         "leave a process behind, in a session of its own",
-        // Where it may not write there it ends at once.
+        // If the process may not write there it ends at once.
         r#"stay='trap "" TERM HUP INT; exec 9> "$0" || exit; echo x >&9; while [ -e hold ]; do sleep 0.02; done' # Between two looks.
 (setsid bash -c "$stay" "src/alive-$name" < /dev/null > /dev/null 2>&1 &)
 until [ -s "src/alive-$name" ]; do sleep 0.02; done"#, // Between two looks.
