@@ -1,11 +1,11 @@
-//! A program of one's own that runs the agent of the agent file here, in its memory.
+//! A program that runs the agent of the agent file in its own memory.
 
 use std::error::Error;
 
 use neuron::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // First: this program may have been started again as a sandbox's helper.
+    // This comes first: this program may have been started again as a sandbox's helper.
     neuron::sandbox::dispatch();
     tokio::runtime::Runtime::new()?.block_on(run())
 }

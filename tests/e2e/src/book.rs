@@ -1,4 +1,4 @@
-//! The book is true as far as a compiler can tell: its Rust runs, and its agent files are valid.
+//! The book is checked as far as a compiler can: its Rust runs, and its agent files are valid.
 
 /// Each page is the documentation of something here, so its examples are doctests.
 #[cfg(doctest)]
@@ -73,7 +73,7 @@ mod tests {
 
     use neuron_config::{AgentFile, ScriptModel};
 
-    /// The blocks of a page in this language.
+    /// Returns the blocks of a page in this language.
     fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
         let fence = format!("```{language}\n");
         page.split(fence.as_str())
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_agent_file_in_the_book_is_valid() {
-        // With what they name.
+        // The files that they name exist, too.
         let folder = tempfile::tempdir().unwrap();
         let agents = folder.path().join("agents");
         fs::create_dir(&agents).unwrap();

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use neuron_harness::Engine;
 
-/// What runs the agents.
+/// The engine that runs the agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineName {
     /// `neuron worker` with a journal.
@@ -16,10 +16,10 @@ pub enum EngineName {
 }
 
 impl EngineName {
-    /// All of them.
+    /// All engines.
     pub const ALL: [Self; 3] = [Self::Local, Self::Temporal, Self::Restate];
 
-    /// The name that the command knows it by.
+    /// Returns the name by which the command knows the engine.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -29,14 +29,14 @@ impl EngineName {
         }
     }
 
-    /// A seed of the engine's own, made of that of the soak.
+    /// Returns the engine's own seed, made from that of the soak.
     pub(crate) fn seed(self, seed: u64) -> u64 {
         let position = Self::ALL.iter().position(|other| *other == self);
         let position = u64::try_from(position.unwrap_or_default()).unwrap();
         seed.wrapping_mul(3).wrapping_add(position)
     }
 
-    /// The server that it has.
+    /// Returns the server of the engine.
     pub(crate) const fn server(self) -> Option<Engine> {
         match self {
             Self::Local => None,

@@ -1,4 +1,4 @@
-//! How much an engine keeps of a run.
+//! The stored size of a run.
 
 use neuron_harness::http;
 use rusqlite::{Connection, OpenFlags};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use crate::{EngineName, site::Site};
 
-/// The size of what is kept of one run.
+/// The stored size of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct History {
-    /// Rows, events or entries.
+    /// The number of rows, events or entries.
     pub(crate) entries: u64,
     pub(crate) bytes: u64,
 }
 
 impl History {
-    /// What the engine keeps of a run.
+    /// Returns the stored size of a run on its engine.
     pub(crate) fn of(site: &Site, run: &str) -> Self {
         match site.engine {
             EngineName::Local => journal(site, run),
@@ -74,7 +74,7 @@ fn entries(site: &Site, run: &str) -> History {
     }
 }
 
-/// The largest of these.
+/// Returns the largest of these.
 pub(crate) fn largest(histories: &[History]) -> History {
     let most = |of: fn(&History) -> u64| histories.iter().map(of).max().unwrap_or_default();
     History {
@@ -83,7 +83,7 @@ pub(crate) fn largest(histories: &[History]) -> History {
     }
 }
 
-/// As figures.
+/// Returns the size as figures.
 pub(crate) fn figures(history: History) -> Value {
     json!({"entries": history.entries, "bytes": history.bytes})
 }

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     };
     let mut output = io::stdout().lock();
     for figures in &report.figures {
-        // Who reads the figures may have read enough.
+        // The reader of the figures may have read enough.
         drop(writeln!(output, "{figures}"));
     }
     for breach in &report.breaches {

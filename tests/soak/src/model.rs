@@ -1,4 +1,4 @@
-//! The model server of a soak, which can go away, hang and fail.
+//! The model server of a soak, which can be unreachable, hang and fail.
 
 use std::{
     collections::BTreeSet,
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::clock::now;
 
-/// A server that answers each turn of a run by a script. Which run it is the first word of the prompt says.
+/// A server that answers each turn of a run by a script. The first word of the prompt is the run's id.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// The way to it. It ends before the server.
+    /// The link to the server. It ends before the server.
     pub(crate) link: Link,
     _server: FakeModel,
     ledger: Arc<Ledger>,
@@ -29,11 +29,11 @@ struct Ledger {
     answers: Mutex<Vec<Answer>>,
 }
 
-/// A request that came.
+/// A request that arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) run: String,
-    /// When, in seconds since 1970.
+    /// When the request arrived, in seconds since 1970.
     pub(crate) at: f64,
 }
 
@@ -42,14 +42,14 @@ pub(crate) struct Asked {
 pub(crate) struct Answer {
     pub(crate) run: String,
     pub(crate) turn: usize,
-    /// The tokens that it said it took: of the prompt and of the answer.
+    /// The tokens that the answer reported: of the prompt and of the answer.
     pub(crate) tokens: (u64, u64),
-    /// When, in seconds since 1970.
+    /// When the answer was sent, in seconds since 1970.
     pub(crate) at: f64,
 }
 
 impl Model {
-    /// A server that answers this turn of this run with what `script` says, which may wait.
+    /// Returns a server whose answer to this turn of this run `script` returns. It may block.
     pub(crate) fn start(script: impl Fn(&str, usize) -> Value + Send + Sync + 'static) -> Self {
         let ledger = Arc::new(Ledger::default());
         let noted = Arc::clone(&ledger);
@@ -79,7 +79,7 @@ impl Model {
         }
     }
 
-    /// The beginning of an agent file: the provider, with these keys besides.
+    /// Returns the beginning of an agent file: the provider, with these keys besides.
     pub(crate) fn provider(&self, keys: &str) -> String {
         let address = self.link.address();
         format!(
@@ -87,22 +87,22 @@ impl Model {
         )
     }
 
-    /// Whether every request fails from now on.
+    /// Sets whether every request fails from now on.
     pub(crate) fn set_failing(&self, failing: bool) {
         self.ledger.failing.store(failing, Ordering::SeqCst);
     }
 
-    /// When requests came, in seconds since 1970.
+    /// Returns when requests arrived, in seconds since 1970.
     pub(crate) fn requests(&self) -> Vec<f64> {
         self.asked().into_iter().map(|asked| asked.at).collect()
     }
 
-    /// Every request so far.
+    /// Returns every request so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.ledger.requests.lock().unwrap().clone()
     }
 
-    /// How many requests came of runs that are chosen by their ids.
+    /// Returns how many requests arrived from runs that are chosen by their ids.
     pub(crate) fn count_of(&self, is_chosen: impl Fn(&str) -> bool) -> usize {
         let requests = self.ledger.requests.lock().unwrap();
         let mut chosen = 0;
@@ -112,17 +112,17 @@ impl Model {
         chosen
     }
 
-    /// How many requests came.
+    /// Returns how many requests arrived.
     pub(crate) fn count(&self) -> usize {
         self.ledger.requests.lock().unwrap().len()
     }
 
-    /// Every answer so far.
+    /// Returns every answer so far.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         self.ledger.answers.lock().unwrap().clone()
     }
 
-    /// When this turn of this run was answered first.
+    /// Returns when this turn of this run was first answered.
     pub(crate) fn answered(&self, run: &str, turn: usize) -> Option<f64> {
         let answers = self.ledger.answers.lock().unwrap();
         let mut of_turn = answers
@@ -131,7 +131,7 @@ impl Model {
         of_turn.next().map(|answer| answer.at)
     }
 
-    /// How many runs had this turn answered.
+    /// Returns how many runs have an answer to this turn.
     pub(crate) fn runs_with_turn(&self, turn: usize) -> usize {
         let answers = self.ledger.answers.lock().unwrap();
         let runs: BTreeSet<&str> = answers

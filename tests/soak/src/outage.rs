@@ -21,43 +21,43 @@ use crate::{
 
 const TURNS: usize = 6;
 
-/// The first turn whose answer the outage keeps back.
+/// The first turn whose answer the outage delays.
 const KEPT: usize = 4;
 
 const OUTPUT: &str = "Done.";
 
-/// A run that no outage met.
+/// A run that the outage did not affect.
 const CONTROL: &str = "control";
 
-/// How much an outage may add to what is kept of a run.
+/// The most bytes that an outage may add to the stored size of a run.
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// A minute, without what a request may take longer on its way than another one.
+/// A minute, less the differences between the times that requests take on their way.
 const MINUTE: f64 = 59.0;
 
-/// Runs of six turns whose model server is away in their middle.
+/// Runs of six turns during which the model server is unreachable.
 ///
 /// # Promises
 ///
-/// - All complete.
-/// - Meanwhile the status says `step_failing`, with the attempt and the time of the next.
-/// - What is kept of a run is less than 64 KiB larger than that of a run that no outage met.
+/// - All runs complete.
+/// - Meanwhile the status is `step_failing`, with the attempt and the time of the next.
+/// - The stored size of a run is less than 64 KiB above that of a run that the outage did not affect.
 /// - In no minute do more requests than `requests_per_minute` reach the server.
 #[derive(Debug, Clone)]
 pub struct Outage {
-    /// How many runs each engine has.
+    /// The number of runs on each engine.
     runs: usize,
-    /// How long the server is away.
+    /// How long the server is unreachable.
     lasts: Duration,
     requests_per_minute: usize,
-    /// Keys of the agent.
+    /// The keys of the agent.
     retry: &'static str,
     /// How many runs are asked for their status on each engine.
     asked: usize,
 }
 
 impl Outage {
-    /// Three minutes.
+    /// Returns the full soak: three minutes.
     #[must_use]
     pub const fn full(runs: usize) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Outage {
         }
     }
 
-    /// Eight seconds, for five runs whose delays are as short.
+    /// Returns the short soak: eight seconds, for five runs whose delays are as short.
     #[must_use]
     pub const fn short() -> Self {
         Self {
@@ -81,11 +81,11 @@ impl Outage {
         }
     }
 
-    /// Makes the soak on these engines at once.
+    /// Runs the soak on these engines at once.
     ///
     /// # Panics
     ///
-    /// If something does not come within its time.
+    /// If a step does not end within its time.
     pub fn run(&self, engines: &[EngineName]) -> Report {
         at_once(engines, |engine| self.on(engine))
     }
@@ -177,7 +177,7 @@ impl Outage {
         report
     }
 
-    /// Takes the server away for its time, and asks some runs what holds them up. Returns how many said it.
+    /// Makes the server unreachable for its time, and asks some runs what holds them up. Returns how many reported it.
     fn away(&self, site: &Site, model: &Model, runs: &[String], report: &mut Report) -> usize {
         model.link.cut();
         let started = Instant::now();
@@ -199,7 +199,7 @@ impl Outage {
     }
 }
 
-/// Whether a status says of its step that it fails, how often, and when it goes on.
+/// Returns whether a status reports that its step fails, how often, and when it is tried again.
 fn says_failing(blocked: &Value) -> bool {
     blocked["kind"] == "step_failing"
         && blocked["attempt"]
@@ -208,7 +208,7 @@ fn says_failing(blocked: &Value) -> bool {
         && blocked["next_at"].is_string()
 }
 
-/// Reads and writes in turns, and then the end.
+/// Returns reads and writes in turns, and then the end.
 fn answer(turn: usize) -> Value {
     let id = format!("call_{turn}");
     match turn {
@@ -218,7 +218,7 @@ fn answer(turn: usize) -> Value {
     }
 }
 
-/// The most of these times that are within so many seconds.
+/// Returns the most of these times that are within this many seconds.
 fn most_within(times: &[f64], seconds: f64) -> usize {
     let mut times = times.to_vec();
     times.sort_by(f64::total_cmp);
@@ -233,7 +233,7 @@ fn most_within(times: &[f64], seconds: f64) -> usize {
     most
 }
 
-/// Keeps answers back.
+/// Delays answers.
 #[derive(Debug, Default)]
 struct Barrier {
     state: Mutex<State>,
@@ -254,7 +254,7 @@ impl Barrier {
         self.changed.notify_all();
     }
 
-    /// Waits until it is open.
+    /// Waits until the gate is open.
     fn pass(&self, run: &str) {
         let mut state = self.state.lock().unwrap();
         if !state.is_open {
@@ -264,7 +264,7 @@ impl Barrier {
         drop(waiting.unwrap());
     }
 
-    /// How many runs have waited.
+    /// Returns how many runs have waited.
     fn waiting(&self) -> usize {
         self.state.lock().unwrap().waiting.len()
     }

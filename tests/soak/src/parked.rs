@@ -1,4 +1,4 @@
-//! Many runs wait for people, and others go on as if nobody did.
+//! Many runs wait for people, and others are not affected.
 
 use std::{
     thread,
@@ -20,32 +20,32 @@ use crate::{
 /// How many threads start runs.
 const STARTERS: usize = 4;
 
-/// What parked runs may add to how long another run waits.
+/// The longest time that parked runs may add to another run.
 const MOST_ADDED: Duration = Duration::from_secs(1); // A bound that is promised, judged in the full soak only.
 
-/// What the worker should have resident at most, in MiB.
+/// The most resident memory that the worker should have, in MiB.
 const MOST_MB: f64 = 500.0;
 
-/// How long it may take until all runs are parked and listed.
+/// The longest time until all runs are parked and listed.
 const PARKING: Duration = Duration::from_secs(2 * 3600); // Ends what hangs and nothing else.
 
-/// Runs that wait at tickets, and others that go on beside them.
+/// Runs that wait at tickets, and others that execute beside them.
 ///
 /// # Promises
 ///
-/// - `neuron approvals` lists all of them.
+/// - `neuron approvals` lists all open tickets.
 /// - In the full soak, the median time of an approval and of a run of one turn grows by less than a second.
 #[derive(Debug, Clone)]
 pub struct Parked {
     /// How many runs are parked on each engine.
     runs: usize,
-    /// How often each time is taken.
+    /// How often each time is measured.
     rounds: usize,
-    /// Whether times are judged: then one engine comes after the other.
+    /// Whether times are judged: then the engines are measured one after the other.
     judges_times: bool,
 }
 
-/// The times that an approval and a run of one turn took.
+/// The times of an approval and of a run of one turn.
 #[derive(Debug, Default)]
 struct Times {
     approvals: Vec<Duration>,
@@ -53,7 +53,7 @@ struct Times {
 }
 
 impl Parked {
-    /// So many runs, and times that are judged.
+    /// Returns the full soak: this many runs, and times that are judged.
     #[must_use]
     pub const fn full(runs: usize) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Parked {
         }
     }
 
-    /// 200 runs, and times that are not judged.
+    /// Returns the short soak: 200 runs, and times that are not judged.
     #[must_use]
     pub const fn short() -> Self {
         Self {
@@ -73,11 +73,11 @@ impl Parked {
         }
     }
 
-    /// Makes the soak on these engines.
+    /// Runs the soak on these engines.
     ///
     /// # Panics
     ///
-    /// If something does not come within its time.
+    /// If a step does not end within its time.
     pub fn run(&self, engines: &[EngineName]) -> Report {
         if self.judges_times {
             in_turn(engines, |engine| self.on(engine))
@@ -154,7 +154,7 @@ impl Parked {
             }
         });
         site.note("all are started");
-        // Those that were measured before asked once too.
+        // The runs that were measured before asked once, too.
         answered(model, 1, self.runs + 2 * self.rounds, PARKING);
         site.note("all have had their first answer");
         wait("tickets of all runs", PARKING, BETWEEN_CALLS, || {
@@ -189,7 +189,7 @@ impl Times {
     }
 }
 
-/// How long a run of one turn takes, from its start to the end of it that its status says.
+/// Returns how long a run of one turn takes, from its start to the end in its status.
 fn fresh(site: &Site, run: &str) -> Duration {
     let started = Instant::now();
     site.starts(run, "default");
@@ -200,7 +200,7 @@ fn fresh(site: &Site, run: &str) -> Duration {
     started.elapsed()
 }
 
-/// How long it takes from an approval until the call is made and the model has its result.
+/// Returns how long it takes from an approval until the call is made and the model has its result.
 fn approval(site: &Site, model: &Model, run: &str) -> Duration {
     site.starts(run, "asking");
     wait("ticket", patience(), BETWEEN_CALLS, || {
@@ -219,7 +219,7 @@ fn approval(site: &Site, model: &Model, run: &str) -> Duration {
     Duration::from_secs_f64((result - started).max(0.0)) // A figure that was taken.
 }
 
-/// A call and an answer, or the answer at once.
+/// Returns a call and an answer, or the answer at once.
 fn answer(run: &str, turn: usize) -> Value {
     if run.starts_with("fresh") || turn > 1 {
         chat::text("Done.")

@@ -1,4 +1,4 @@
-//! A flag that is set whatever happens.
+//! A flag that is set even after a panic.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! What a soak comes to.
+//! The report of a soak.
 
 use serde_json::Value;
 
@@ -15,14 +15,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// Notes a promise that was broken.
+    /// Adds a promise that was broken.
     pub(crate) fn breach(&mut self, engine: EngineName, what: &str) {
         let breach = format!("{engine}: {what}");
         eprintln!("BROKEN {breach}");
         self.breaches.push(breach);
     }
 
-    /// Notes it unless this is so.
+    /// Adds the promise as broken unless it is kept.
     pub(crate) fn promise(&mut self, engine: EngineName, is_kept: bool, what: &str) {
         if !is_kept {
             self.breach(engine, what);

@@ -4,7 +4,7 @@ use std::thread;
 
 use crate::{EngineName, Report};
 
-/// Does the same on all of these engines at once.
+/// Runs a function on all of these engines at once.
 pub(crate) fn at_once(
     engines: &[EngineName],
     soak: impl Fn(EngineName) -> Report + Sync,
@@ -23,7 +23,7 @@ pub(crate) fn at_once(
     report
 }
 
-/// Does the same on one of these engines after the other.
+/// Runs a function on one of these engines after the other.
 pub(crate) fn in_turn(
     engines: &[EngineName],
     mut soak: impl FnMut(EngineName) -> Report,

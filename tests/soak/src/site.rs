@@ -24,28 +24,28 @@ use crate::{EngineName, model::Model};
 /// How long a thread waits before it looks again.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(2); // Between two looks.
 
-/// The same where a process is started to look.
+/// The same for a look that starts a process.
 pub(crate) const BETWEEN_CALLS: Duration = Duration::from_millis(200); // Between two looks.
 
-/// One engine with a server of its own, a worker in a folder, and a way between the two.
+/// One engine with a server of its own, a worker in a folder, and a link between the two.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) engine: EngineName,
-    /// The way between the worker and the server, where there is one.
+    /// The link between the worker and the server, on an engine with a server.
     pub(crate) link: Option<Link>,
     addresses: Option<Addresses>,
     machines: Mutex<Machines>,
     runtime: Runtime,
     world: World,
     worker_arguments: Vec<String>,
-    /// Where Restate's worker takes requests.
+    /// The address at which Restate's worker listens.
     listen: String,
-    /// Where the worker answers about itself.
+    /// The worker's health address.
     health: String,
     calls: AtomicUsize,
 }
 
-/// What can be killed. The worker ends first.
+/// The processes that can be killed. The worker ends first.
 #[derive(Debug)]
 struct Machines {
     worker: Option<Running>,
@@ -53,7 +53,7 @@ struct Machines {
 }
 
 impl Site {
-    /// A place with this agent file, and a worker with these arguments that serves it.
+    /// Returns a place with this agent file, and a worker with these arguments that serves it.
     pub(crate) fn open(engine: EngineName, agent_file: &str, worker_arguments: &[&str]) -> Self {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build().unwrap();
@@ -100,7 +100,7 @@ impl Site {
         site
     }
 
-    /// Says on standard error how the soak goes on.
+    /// Reports the progress of the soak on standard error.
     pub(crate) fn note(&self, what: &str) {
         eprintln!("{}: {what}", self.engine);
     }
@@ -109,12 +109,12 @@ impl Site {
         self.machines.lock().unwrap()
     }
 
-    /// Where the server listens.
+    /// Returns the addresses of the server.
     pub(crate) fn addresses(&self) -> &Addresses {
         self.addresses.as_ref().expect("an engine with a server")
     }
 
-    /// The folder of the local journal.
+    /// Returns the folder of the local journal.
     pub(crate) fn home(&self) -> PathBuf {
         self.world.home()
     }
@@ -124,7 +124,7 @@ impl Site {
         self.world.write(name, text);
     }
 
-    /// A file of that folder; empty where there is none.
+    /// Returns the content of a file in that folder; empty if the file is missing.
     pub(crate) fn read(&self, name: &str) -> String {
         self.world.read(name)
     }
@@ -184,7 +184,7 @@ impl Site {
         }
     }
 
-    /// The memory that the worker has resident, in MiB.
+    /// Returns the resident memory of the worker, in MiB.
     pub(crate) fn worker_mb(&self) -> f64 {
         let id = self.machines().worker.as_ref().unwrap().id();
         let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
@@ -194,7 +194,7 @@ impl Site {
         kib / 1024.0
     }
 
-    /// Calls `neuron` with these arguments. `None` if it has not ended in this time: then it is killed.
+    /// Calls `neuron` with these arguments. If it has not ended in this time, it is killed, and the result is `None`.
     pub(crate) fn call(&self, args: &[&str], time: Duration) -> Option<Finished> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let place = self.world.work().with_file_name(format!("call-{number}"));
@@ -206,19 +206,19 @@ impl Site {
             ended = !running.is_running();
         }
         let finished = ended.then(|| running.finish());
-        // There are tens of thousands of them.
+        // There are tens of thousands of these files.
         for kind in ["out", "err"] {
             fs::remove_file(place.with_extension(kind)).ok();
         }
         finished
     }
 
-    /// What a command prints with `--json`; `None` unless it does what it says.
+    /// Returns what a command prints with `--json`; `None` unless it succeeds.
     pub(crate) fn ask(&self, args: &[&str], time: Duration) -> Option<Value> {
         self.prints(args, time).map(|finished| finished.json())
     }
 
-    /// As [`ask`](Self::ask) for a command that prints a value a line.
+    /// Does the same as [`ask`](Self::ask) for a command that prints a value a line.
     pub(crate) fn ask_lines(&self, args: &[&str], time: Duration) -> Option<Vec<Value>> {
         self.prints(args, time)
             .map(|finished| finished.json_lines())
@@ -230,7 +230,8 @@ impl Site {
         (finished.code == Some(0)).then_some(finished)
     }
 
-    /// Starts a run whose prompt begins with its id. Whether it is there now; nothing happens where it was.
+    /// Starts a run whose prompt begins with its id. Returns whether the run exists now; an existing run is not
+    /// changed.
     pub(crate) fn start(&self, run: &str, agent: &str) -> bool {
         let prompt = format!("{run} go");
         let request = json!({"agent": agent, "prompt": prompt});
@@ -266,7 +267,7 @@ impl Site {
         })
     }
 
-    /// Starts a run, and does not give up at the first failure.
+    /// Starts a run, and tries again after a failure.
     pub(crate) fn starts(&self, run: &str, agent: &str) {
         let what = format!("start of {run}");
         wait(&what, patience(), BETWEEN_CALLS, || {
@@ -274,7 +275,7 @@ impl Site {
         });
     }
 
-    /// The open tickets of all runs; `None` where the command cannot say.
+    /// Returns the open tickets of all runs; `None` if the command fails.
     pub(crate) fn tickets(&self) -> Option<Vec<(String, String)>> {
         let listed = self.ask(&["approvals"], long_patience())?;
         let text = |ticket: &Value, key: &str| ticket[key].as_str().unwrap().to_owned();
@@ -286,13 +287,13 @@ impl Site {
         )
     }
 
-    /// The statuses of the newest runs, so many at most; `None` where the command cannot say.
+    /// Returns the statuses of the newest runs, at most this many; `None` if the command fails.
     pub(crate) fn newest(&self, limit: usize) -> Option<Vec<Value>> {
         let listed = self.ask(&["runs", "--limit", &limit.to_string()], long_patience())?;
         Some(listed.as_array().unwrap().clone())
     }
 
-    /// Waits until all of so many runs are over, and returns those that did not complete with this output.
+    /// Waits until all of this many runs are over, and returns those that did not complete with this output.
     pub(crate) fn all_end(&self, runs: usize, output: &str, time: Duration) -> Vec<String> {
         let mut left = usize::MAX;
         let statuses = wait("end of all runs", time, BETWEEN_CALLS, || {
@@ -311,8 +312,8 @@ impl Site {
         others.map(Value::to_string).collect()
     }
 
-    /// Ends a run from outside, by the engine and without a word to the run. Whether that was done: a run that is over cannot be
-    /// ended.
+    /// Ends a run from outside, by the engine and without notifying the run. Returns whether that was done: a run that
+    /// is over cannot be ended.
     pub(crate) fn terminate(&self, run: &str) -> bool {
         match self.engine {
             EngineName::Local => false,
@@ -343,17 +344,17 @@ impl Site {
     }
 }
 
-/// Whether a run of this status is over.
+/// Returns whether a run of this status is over.
 pub(crate) fn is_over(status: &Value) -> bool {
     let state = status["state"].as_str().unwrap_or_default();
     ["completed", "failed", "cancelled", "limit_reached"].contains(&state)
 }
 
-/// Looks until there is something.
+/// Looks until there is a value, and returns it.
 ///
 /// # Panics
 ///
-/// If there is nothing in this time.
+/// If there is no value within this time.
 pub(crate) fn wait<T>(
     what: &str,
     time: Duration,
@@ -370,7 +371,7 @@ pub(crate) fn wait<T>(
     }
 }
 
-/// Waits until a model has answered this turn of so many runs.
+/// Waits until a model has answered this turn of this many runs.
 pub(crate) fn answered(model: &Model, turn: usize, runs: usize, time: Duration) {
     let what = format!("turn {turn} of {runs} runs");
     wait(&what, time, BETWEEN_CALLS, || {
@@ -378,7 +379,7 @@ pub(crate) fn answered(model: &Model, turn: usize, runs: usize, time: Duration) 
     });
 }
 
-/// A program that `cargo xtask` builds.
+/// Returns a program that `cargo xtask` builds.
 fn program(variable: &str) -> PathBuf {
     let path = env::var_os(variable);
     path.expect("the workers: use `cargo xtask soak` or `cargo xtask test`")

@@ -239,7 +239,7 @@ fn a_journal_of_a_newer_version_is_refused_and_left_alone() {
         before == fs::read(world.database()).unwrap(),
         "it was written to"
     );
-    // The neuron that wrote it finds everything as it was.
+    // The neuron that wrote the file finds everything as it was.
     set_version(&world.home(), -1);
     world.does(0, &["approve", "old"]);
     world.does(0, &["resume", "old"]);
@@ -269,7 +269,7 @@ fn a_run_that_the_disk_has_no_room_for_stops_with_a_sentence_and_goes_on_when_th
             &format!("line of {file}\n").repeat(4000),
         );
     }
-    // No file of the process may be larger than this: SQLite cannot write, as on a disk without room.
+    // No file of the process may be larger than this: SQLite cannot write, as on a full disk.
     let mut limited = world.plain("bash");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 150; exec \"$@\"", "limited"]);
     let command = world.command(&["run", "Read them.", "--id", "big"]);
@@ -289,7 +289,7 @@ fn a_run_that_the_disk_has_no_room_for_stops_with_a_sentence_and_goes_on_when_th
 
     assert_eq!(output["output"], ANSWER);
     let bodies = model.bodies();
-    // At most the answer that found no room was asked for again.
+    // At most the answer that could not be stored was asked for again.
     assert!(bodies.len() <= 7, "{} requests", bodies.len());
     let results = chat::tool_results(bodies.last().unwrap());
     assert_eq!(results.len(), 5);

@@ -1,4 +1,4 @@
-//! The compose file and the Dockerfile fit each other, the workers and the tree.
+//! The compose file and the Dockerfile match each other, the workers and the tree.
 
 use std::{collections::BTreeMap, env, fs, path::Path, path::PathBuf, process::Command};
 
@@ -76,7 +76,7 @@ fn compose() -> Compose {
     serde_saphyr::from_str(&text).unwrap()
 }
 
-/// The Dockerfile's instructions, with continued lines joined.
+/// Returns the Dockerfile's instructions, with continued lines joined.
 fn instructions() -> Vec<Vec<String>> {
     let text = fs::read_to_string(workspace().join("Dockerfile")).unwrap();
     let joined = text.replace("\\\n", " ");
@@ -86,7 +86,7 @@ fn instructions() -> Vec<Vec<String>> {
     lines.map(words).collect()
 }
 
-/// The stages by name, each with the program that it starts, if any.
+/// Returns the stages by name, each with the program that it starts, if any.
 fn stages() -> BTreeMap<String, Option<String>> {
     let mut stages = BTreeMap::new();
     let mut newest = String::new();

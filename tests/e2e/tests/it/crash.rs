@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::long_run::{ANSWER, CALLS, LAST_TURN, LongRun, RUN, Tool, check_output, is_unknown};
 
-/// The run with nobody who interrupts it.
+/// The run without any interruption.
 #[test]
 fn a_run_of_twenty_steps_ends_with_the_answer() {
     let run = LongRun::new("", |_| None);
@@ -24,7 +24,7 @@ fn a_run_of_twenty_steps_ends_with_the_answer() {
     let requests = run.requests();
     assert_eq!(requests.len(), LAST_TURN);
     assert!(requests.values().all(|count| *count == 1), "{requests:?}");
-    // It is over: going on makes no step.
+    // The run is over: resuming it makes no step.
     run.resume();
     assert_eq!(run.requests(), requests);
 }
@@ -74,7 +74,7 @@ fn killed_in_any_model_call_the_run_asks_only_that_again() {
     }
 }
 
-/// Kills the run while the command of this call is under way.
+/// Kills the run while the command of this call is in flight.
 fn killed_in_write(number: usize, turn: usize) {
     let run = LongRun::new("", |_| None);
     run.hold(number);
@@ -85,7 +85,7 @@ fn killed_in_write(number: usize, turn: usize) {
 
     drop(process.kill());
 
-    // The command itself lives on, and its end reaches nobody any more.
+    // The command itself lives on, but its end is not received by any process.
     run.resume();
     assert_eq!(run.commands(number), 1, "call {number} was made again");
     for (of, count) in run.requests() {
@@ -124,13 +124,13 @@ fn killed_in_any_write_the_run_does_not_call_it_again_and_the_model_is_told() {
     }
 }
 
-/// Kills the run while the read-only call of this number is under way.
+/// Kills the run while the read-only call of this number is in flight.
 fn killed_in_read(number: usize) {
     let run = LongRun::new("", |_| None);
     let gate = run.hold_grep(number);
     let process = run.start();
     let reader = gate.reader();
-    // A call of the same turn may be under way, too. This is about the other one.
+    // A call of the same turn may be in flight, too. This is about the other one.
     eventually("end of the command beside it", || {
         let beside = if number == 6 { run.commands(5) } else { 1 };
         (beside == 1).then_some(())

@@ -15,12 +15,12 @@ use neuron_patience::patience;
 
 use crate::long_run::{CALLS, LAST_TURN, LongRun, RUN, Tool};
 
-/// SQLite's write-ahead log.
+/// Returns the path of SQLite's write-ahead log.
 fn log_of(run: &LongRun) -> PathBuf {
     run.world.database().with_extension("db-wal")
 }
 
-/// It only grows while the run is under way, by each change that is committed.
+/// Returns the size of the log. It only grows while the run is in progress, by each change that is committed.
 fn size_of(log: &Path) -> u64 {
     fs::metadata(log).map_or(0, |log| log.len())
 }
@@ -37,7 +37,7 @@ fn watch(run: &LongRun, process: &mut Running, mut done: impl FnMut(u64) -> bool
 /// A page: no step adds less to the journal.
 const APART: u64 = 4 * 1024;
 
-/// How large the journal gets in a run that nobody kills.
+/// Returns the size of the journal in a run that is not killed.
 fn full_size() -> u64 {
     let run = LongRun::new("", |_| None);
     let mut process = run.start();
@@ -50,8 +50,8 @@ fn full_size() -> u64 {
     largest
 }
 
-/// Kills the run as soon as the journal has this size, and goes on. Where whoever kills is late, it gets no further than to
-/// its next model call.
+/// Kills the run as soon as the journal has this size, and resumes it. If the kill is late, the run gets no further
+/// than to its next model call.
 fn killed_at(size: u64) {
     let (log, is_killed) = (Arc::new(OnceLock::<PathBuf>::new()), Arc::default());
     let (looked_at, knows): (_, Arc<AtomicBool>) = (Arc::clone(&log), Arc::clone(&is_killed));
@@ -65,7 +65,7 @@ fn killed_at(size: u64) {
     let killed = process.kill();
     is_killed.store(true, Ordering::SeqCst);
     let before = run.requests();
-    // What comes after the last answer cannot be held.
+    // What is journaled after the last answer cannot be delayed.
     let is_at_end = before.contains_key(&LAST_TURN);
     assert!(
         killed.code.is_none() || is_at_end,
@@ -74,7 +74,7 @@ fn killed_at(size: u64) {
 
     let status = run.world.neuron(&["status", RUN]);
     if status.code != Some(0) {
-        // Killed before there was a run.
+        // The run was killed before it was recorded.
         status.exits(2).says(&["no run"]);
         assert!(before.is_empty());
         drop(run.start().finish().exits(0));
@@ -91,7 +91,7 @@ fn killed_at(size: u64) {
         "killed at {size}: {after:?}"
     );
     if let Some((turn, _)) = repeated.first() {
-        // It may have been on its way when the others were counted.
+        // The last call may have been on its way when the others were counted.
         let last = before.keys().last().copied().unwrap_or_default();
         assert!(
             (last..=last + 1).contains(turn),
@@ -103,7 +103,7 @@ fn killed_at(size: u64) {
     }
 }
 
-/// The parts of all kills, which run side by side.
+/// The kills are divided into this many parts, which run side by side.
 const PARTS: usize = 2;
 
 fn killed_at_part(part: usize) {

@@ -20,7 +20,7 @@ fn killed_between_two_attempts_the_run_goes_on_with_the_attempts_that_are_left()
     let knows = Arc::clone(&is_killed);
     let model = FakeModel::start(move |request| {
         if request.number == 3 && !knows.load(Ordering::SeqCst) {
-            // Whoever kills was late, and kills in this attempt.
+            // The kill was late, and happens in this attempt.
             return Reply::Hang;
         }
         let broken = Reply::status(500, chat::error("server_error", "Broken."));
@@ -31,7 +31,7 @@ fn killed_between_two_attempts_the_run_goes_on_with_the_attempts_that_are_left()
     world.write("neuron.toml", &model.agent_file(retry));
     let run = world.start(&["run", "Go.", "--id", "again"]);
     model.reached(2);
-    // The second attempt is noted when it is told.
+    // The second attempt is noted when it is reported.
     eventually("notice of the second attempt", || {
         run.stderr().contains("attempt 2 failed").then_some(())
     });
@@ -80,7 +80,7 @@ fn killed_in_an_approved_write_the_run_does_not_call_it_again() {
     assert_eq!(world.events_of("asked", "approval_requested").len(), 1);
 }
 
-/// How many steps the journal has the results of.
+/// Returns how many results of steps the journal contains.
 fn journaled(world: &World) -> i64 {
     let path = world.database();
     let journal = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
@@ -94,13 +94,13 @@ fn killed_in_one_of_two_parallel_calls_the_run_does_not_repeat_the_other() {
     let run = LongRun::new("parallel_writes = true\n", |_| None);
     run.hold(5);
     let process = run.start();
-    // Five model calls, and all tool calls up to the sixth but the fifth.
+    // The journal has five model calls, and all tool calls up to the sixth except the fifth.
     eventually("result of the call beside it", || {
         (run.commands(5) == 1 && journaled(&run.world) == 10).then_some(())
     });
 
     drop(process.kill());
-    // Whoever searches there again is held for ever.
+    // Any later search there blocks forever.
     let _gate: PipeGate = run.hold_grep(6);
     run.resume();
 

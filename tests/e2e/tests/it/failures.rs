@@ -1,4 +1,4 @@
-//! What a model API can do to a run: refuse, stumble, cut the line, say when to come back.
+//! The failures of a model API: rejections, server errors, broken connections, and delays that it asks for.
 
 use std::{
     net::TcpListener,
@@ -9,12 +9,12 @@ use std::{
 use neuron_harness::{FakeModel, Finished, Reply, Request, World, chat};
 use serde_json::{Value, json};
 
-/// Four attempts with delays of at most 100, 200 and 300 ms between them: their jitter is a run's own.
+/// Four attempts with delays of at most 100, 200 and 300 ms between them: the jitter depends on the run.
 const RETRY: &str = "tools = []\n\n[agents.default.retry.model]\nattempts = 4\ninitial = \"100ms\" # Only so that it does not take long.\n\
                      factor = 2.0\nmax = \"300ms\"\n"; // Only so that it does not take long.
 const DELAYS: [Range<u64>; 3] = [1..100, 1..200, 1..300];
 
-/// What is told rounded may be so much more than it was.
+/// A rounded delay may differ from the real one by this much.
 const ROUNDING: Duration = Duration::from_millis(50); // Only compared, never waited for.
 
 fn run(model: &FakeModel, keys: &str) -> Finished {
@@ -23,7 +23,7 @@ fn run(model: &FakeModel, keys: &str) -> Finished {
     world.neuron(&["run", "Go.", "--json"])
 }
 
-/// The times between one request and the next.
+/// Returns the times between successive requests.
 fn gaps(requests: &[Request]) -> Vec<Duration> {
     requests
         .windows(2)
@@ -31,7 +31,7 @@ fn gaps(requests: &[Request]) -> Vec<Duration> {
         .collect()
 }
 
-/// The delays that the run tells of.
+/// Returns the delays that the run reports.
 fn told(run: &Finished) -> Vec<Duration> {
     let lines = run.stderr.lines();
     let told = lines.filter_map(|line| Some(line.split_once(", again in ")?.1));
@@ -39,15 +39,15 @@ fn told(run: &Finished) -> Vec<Duration> {
         let (number, unit) = told.split_once(' ').unwrap();
         let number: f64 = number.parse().unwrap();
         match unit {
-            "ms" => Duration::from_secs_f64(number / 1_000.0), // What was told.
-            "s" => Duration::from_secs_f64(number),            // What was told.
+            "ms" => Duration::from_secs_f64(number / 1_000.0), // What was reported.
+            "s" => Duration::from_secs_f64(number),            // What was reported.
             _ => panic!("a delay of {told}"),
         }
     })
     .collect()
 }
 
-/// Checks that the run waited between its requests as it tells, and that its delays, in milliseconds, are in these
+/// Checks that the run waited between its requests as it reports, and that its delays, in milliseconds, are in these
 /// ranges.
 fn check_delays(delays: &[Range<u64>], run: &Finished, requests: &[Request]) {
     let (gaps, told) = (gaps(requests), told(run));
@@ -61,7 +61,7 @@ fn check_delays(delays: &[Range<u64>], run: &Finished, requests: &[Request]) {
     }
 }
 
-/// A server that answers so at first and well from the request of this number on.
+/// Returns a server that gives this answer at first and succeeds from the request of this number on.
 fn failing_until(number: usize, reply: impl Fn() -> Reply + Send + Sync + 'static) -> FakeModel {
     FakeModel::start(move |request| {
         if request.number < number {
@@ -72,7 +72,7 @@ fn failing_until(number: usize, reply: impl Fn() -> Reply + Send + Sync + 'stati
     })
 }
 
-/// A limit whose wait is longer than the policy's.
+/// Checks a limit whose delay is longer than the policy's.
 fn waits_as_told(headers: &[(&str, &str)], delay: Range<u64>) {
     let body = chat::error("rate_limit_exceeded", "Slow down.");
     let reply = headers
@@ -102,9 +102,9 @@ fn a_limit_in_milliseconds_is_waited_for_and_outranks_seconds() {
 #[test]
 fn a_limit_as_a_date_is_waited_for() {
     let body = chat::error("rate_limit_exceeded", "Slow down.");
-    // A date has whole seconds, so the wait is between two and three.
+    // A date has whole seconds, so the delay is between two and three.
     let model = failing_until(2, move || {
-        let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3)); // Told to the run.
+        let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3)); // Sent to the run.
         Reply::status(429, body.clone()).header("retry-after", date)
     });
 
@@ -113,8 +113,8 @@ fn a_limit_as_a_date_is_waited_for() {
     let gaps = gaps(&model.requests());
     assert_eq!(gaps.len(), 1);
     assert!(gaps[0] >= Duration::from_millis(1950), "{gaps:?}"); // Not earlier, at any speed.
-    // A date that is taken for a number of something else is far away.
-    assert!(told(&run)[0] <= Duration::from_millis(3_400), "{run:#?}"); // Only what is told, not what passed.
+    // A date that is interpreted as another number would be far away.
+    assert!(told(&run)[0] <= Duration::from_millis(3_400), "{run:#?}"); // Only what is reported, not what passed.
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_short_limit_is_waited_for_and_the_delay_of_the_policy_comes_on_top() {
     waits_as_told(&[("retry-after-ms", "200")], 200..300);
 }
 
-/// An error that no further attempt can mend: one request, exit 1, and a message that names the cause.
+/// Checks an error that no further attempt can fix: one request, exit 1, and a message that names the cause.
 fn fails_at_once(reply: Reply, kind: &str, parts: &[&str]) {
     let model = failing_until(usize::MAX, move || reply.clone());
 
@@ -198,7 +198,7 @@ fn an_answer_that_is_no_json_names_the_status() {
     fails_at_once(reply, "invalid_request", &["teapot"]);
 }
 
-/// An error that may pass: it is retried with the policy's delays, and then told.
+/// Checks an error that may pass: it is retried with the policy's delays, and then reported.
 fn is_retried_to_the_policy(reply: &Reply, kind: &str) {
     let reply = reply.clone();
     let model = failing_until(usize::MAX, move || reply.clone());
@@ -257,11 +257,11 @@ fn a_model_that_does_not_answer_in_time_is_asked_again() {
 
     let output = ended.json();
     assert_eq!(output["error"]["kind"], "timeout", "{output}");
-    // An attempt begins before its request is here, so single times between requests say little.
+    // An attempt begins before its request arrives, so single times between requests prove little.
     let shortest = 4 * Duration::from_millis(400); // Not earlier, at any speed.
     assert!(took >= shortest, "{took:?}");
     assert_eq!(told(&ended).len(), 3, "{ended:#?}");
-    // On a slow machine the time of an attempt may be over before its request is here.
+    // On a slow machine the time of an attempt may be over before its request arrives.
     assert!(model.requests().len() <= 4);
 }
 
@@ -306,10 +306,10 @@ fn a_server_that_recovers_leaves_no_trace_in_the_answer() {
     assert_eq!(model.requests().len(), 4);
 }
 
-/// Checks each error code of an API: status, code, the kind that it is told as, and how many requests.
+/// Checks each error code of an API: status, code, the kind that is reported, and how many requests.
 fn failures_of(kind: &str, base_path: &str, cases: &[(u16, &str, &str, usize)]) {
     for (status, code, failure, requests) in cases {
-        // Each API finds its own in this.
+        // Each API finds its own code in this.
         let error = json!({"type": code, "code": code, "message": "No."});
         let reply = Reply::status(*status, json!({"type": "error", "error": error}));
         let model = failing_until(usize::MAX, move || reply.clone());

@@ -1,4 +1,4 @@
-//! The manifests for Kubernetes fit each other and the workers.
+//! The manifests for Kubernetes match each other and the workers.
 
 use std::{fs, process::Command};
 
@@ -13,7 +13,7 @@ const WORKERS: [(&str, &str); 2] = [
     ("restate-worker.yaml", "neuron-restate-worker"),
 ];
 
-/// The documents of a manifest.
+/// Returns the documents of a manifest.
 fn documents(file: &str) -> Vec<Value> {
     let text = fs::read_to_string(workspace().join("docs/kubernetes").join(file)).unwrap();
     let documents = text.split("\n---\n");

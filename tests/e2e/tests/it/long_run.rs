@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub(crate) const RUN: &str = "long";
 pub(crate) const ANSWER: &str = "All ten are done.";
 
-/// The model call whose answer is the run's.
+/// The model call whose answer is the run's output.
 pub(crate) const LAST_TURN: usize = 10;
 
 /// The tool calls: number, turn and tool.
@@ -27,7 +27,7 @@ pub(crate) const CALLS: [(usize, usize, Tool); 10] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tool {
-    /// A write: its line in `log` says that it was called.
+    /// A write: its line in `log` proves that it was called.
     Bash,
     /// Read-only.
     Grep,
@@ -42,7 +42,7 @@ pub(crate) struct LongRun {
 }
 
 impl LongRun {
-    /// A world in which the run has not started. `answer` may answer a request in the model's place.
+    /// Returns a world in which the run has not started. `answer` may answer a request in place of the model.
     pub(crate) fn new(
         keys: &str,
         answer: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
@@ -69,7 +69,7 @@ impl LongRun {
             .start(&["run", "Do all ten.", "--id", RUN, "--json"])
     }
 
-    /// Keeps the command of this call from ending. It ends with the world at the latest.
+    /// Keeps the command of this call from ending. The command ends with the world at the latest.
     pub(crate) fn hold(&self, call: usize) {
         self.world.write(&format!("hold-{call}"), "");
     }
@@ -78,25 +78,25 @@ impl LongRun {
         fs::remove_file(self.world.file(&format!("hold-{call}"))).unwrap();
     }
 
-    /// Holds every `grep` of this call.
+    /// Blocks every `grep` of this call.
     pub(crate) fn hold_grep(&self, call: usize) -> PipeGate {
         // `grep` reads this file to know what to leave out.
         PipeGate::at(&self.world.file(&format!("look-{call}/.ignore")))
     }
 
-    /// How often the command of this call was run.
+    /// Returns how often the command of this call was run.
     pub(crate) fn commands(&self, call: usize) -> usize {
         let log = self.world.read("log");
         log.lines().filter(|line| *line == call.to_string()).count()
     }
 
-    /// The idempotency keys that the command of this call was called with, in order.
+    /// Returns the idempotency keys that the command of this call was called with, in order.
     pub(crate) fn keys(&self, call: usize) -> Vec<String> {
         let keys = self.world.read(&format!("keys-{call}"));
         keys.lines().map(str::to_owned).collect()
     }
 
-    /// How many requests came for each turn.
+    /// Returns how many requests were made for each turn.
     pub(crate) fn requests(&self) -> BTreeMap<usize, usize> {
         let mut counts = BTreeMap::new();
         for body in self.model.bodies() {
@@ -105,7 +105,7 @@ impl LongRun {
         counts
     }
 
-    /// Goes on to the end and checks that it is the end of a run that nothing happened to.
+    /// Resumes the run to its end and checks that the end is that of an undisturbed run.
     pub(crate) fn resume(&self) {
         let run = self.world.neuron(&["resume", RUN, "--json"]).exits(0);
         check_output(&run.json());
@@ -113,7 +113,7 @@ impl LongRun {
         self.check_events();
     }
 
-    /// Every call is answered once, in order, by its own result or by one that says that it is unknown.
+    /// Checks that every call is answered once, in order, by its own result or by an unknown outcome.
     fn check_conversation(&self) {
         let bodies = self.model.bodies();
         let results = chat::tool_results(bodies.last().unwrap());
@@ -141,7 +141,7 @@ impl LongRun {
         assert_eq!(self.world.read("written"), "written by 4\n");
     }
 
-    /// The log of the run has each thing once, whatever happened.
+    /// Checks that the log of the run contains each item once, whatever happened.
     fn check_events(&self) {
         let events = self.world.events(RUN);
         let numbers: Vec<u64> = events
@@ -170,17 +170,17 @@ pub(crate) fn check_output(output: &Value) {
     assert_eq!(output["exit_reason"], "complete");
     assert_eq!(output["turns"], LAST_TURN);
     assert_eq!(output["error"], Value::Null);
-    // What was answered twice is counted once.
+    // A turn that was answered twice is counted once.
     assert_eq!(output["usage"]["input_tokens"], 100 * LAST_TURN);
     assert_eq!(output["usage"]["output_tokens"], 10 * LAST_TURN);
 }
 
-/// Whether a tool result says that nobody knows what came of the call.
+/// Returns whether a tool result states that the outcome of the call is unknown.
 pub(crate) fn is_unknown(result: &str) -> bool {
     result.contains("may or may not have taken effect")
 }
 
-/// A model that decides by the conversation alone.
+/// Answers as a model that only depends on the conversation.
 fn well_behaved(request: &Value) -> Reply {
     let turn = chat::turn(request);
     let calls: Vec<(String, &str, Value)> = CALLS

@@ -1,4 +1,4 @@
-//! What a user can rely on, shown with the `neuron` command as a process.
+//! The promises to users, checked with the `neuron` command as a process.
 
 #![allow(
     clippy::unwrap_used,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 const PROMPT: &str = "Tidy up the notes.";
 const ANSWER: &str = "The notes are tidy.";
 
-/// One call, then three at once of which one fails, then a write, then the answer.
+/// Returns the fixtures: one call, then three at once, one of them failing, then a write, then the answer.
 fn fixtures(api: &Api) -> Value {
-    // What an API calls a message differs, so the last result tells the turn where calls have ids.
+    // The APIs count messages differently, so the last result identifies the turn if calls have ids.
     let after = |turn: u32, call: &str, response: Value| {
         let place = if api.calls_have_ids {
             json!({"userMessage": "Tidy up", "toolCallId": call})
@@ -50,7 +50,7 @@ struct Api {
     request_path: &'static str,
     key_variable: &'static str,
     key_header: &'static str,
-    /// The fake's form of this API has ids of calls, and tells usage.
+    /// Whether the fake's form of this API has ids of calls, and reports usage.
     calls_have_ids: bool,
 }
 
@@ -80,7 +80,7 @@ fn a_run_of_several_turns(api: &Api) {
     let output = run.json();
     assert_eq!(output["output"], ANSWER);
     assert_eq!(output["turns"], 4);
-    // A server that counts nothing says nothing of what was used.
+    // A server that counts nothing reports no usage.
     let (input, written) = if api.calls_have_ids {
         (json!(400), json!(40))
     } else {
@@ -93,9 +93,9 @@ fn a_run_of_several_turns(api: &Api) {
     check_events(api, &world);
 }
 
-/// The requests as aimock read them.
+/// Checks the requests as aimock parsed them.
 fn check_requests(api: &Api, journal: &[Value]) {
-    // What a model can do is asked for, too.
+    // The abilities of the model are requested, too.
     let journal: Vec<&Value> = journal
         .iter()
         .filter(|entry| entry["path"] != "/api/show")
@@ -108,7 +108,7 @@ fn check_requests(api: &Api, journal: &[Value]) {
         assert!(entry["headers"].get(api.key_header).is_some(), "{entry:#}");
         assert_eq!(entry["body"]["model"], "some-model");
         let messages = entry["body"]["messages"].as_array().unwrap();
-        // Nothing that was said is ever changed.
+        // No part of the conversation is ever changed.
         assert!(
             messages.starts_with(&conversation),
             "turn {}: {entry:#}",
@@ -142,7 +142,7 @@ fn check_requests(api: &Api, journal: &[Value]) {
         .filter(|message| message["role"] == "tool")
         .map(|message| (&message["tool_call_id"], message["content"].to_string()))
         .collect();
-    // The slowest call is the first, and its result still is.
+    // The slowest call is the first, and so is its result.
     let expected = [
         ("call_1", "one.txt"),
         ("call_2", "first note"),

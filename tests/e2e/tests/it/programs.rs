@@ -1,4 +1,4 @@
-//! Runs of a program of one's own on an engine, looked at with a command that cannot go on with them.
+//! Runs of a program on an engine, read with a command that cannot continue them.
 
 use neuron_harness::{Engine, EngineServer, World, eventually, free_address};
 use serde_json::Value;
@@ -9,10 +9,10 @@ use crate::workers::{serves, worker};
 const QUEUE: &str = "drafts";
 const PROGRAM: &str = "start the program that serves its agent \"draft\"";
 
-/// The program's own agent file, which the command does not have when it looks.
+/// The program's own agent file, which the command does not have.
 const DRAFTS: &str = "[agents.draft]\nmodel = \"demo/demo\"\n";
 
-/// What holds the run up, once it is said.
+/// Returns what holds the run up, once the status names it.
 fn blocked(world: &World) -> Value {
     eventually("a run that is held up for want of its program", || {
         let status = world.neuron(&["status", "d1", "--json"]).exits(0).json();
@@ -21,7 +21,7 @@ fn blocked(world: &World) -> Value {
     })
 }
 
-/// Starts a run of the program's agent when no process of it is there any more, and looks at it.
+/// Starts a run of the program's agent when no process of the program runs any more, and reads it.
 fn a_run_is_left_to_its_program(engine: Engine, kinds: &[&str]) {
     let server = Runtime::new().unwrap().block_on(EngineServer::find(engine));
     let server = server.unwrap_or_else(|error| panic!("there is no server: {error}"));
@@ -69,7 +69,7 @@ fn a_run_is_left_to_its_program(engine: Engine, kinds: &[&str]) {
     assert!(kinds.iter().any(|wanted| kind == *wanted), "{kind}");
     let status = world.neuron(&["status", "d1"]).exits(0);
     assert!(status.stdout.contains(PROGRAM), "{status:#?}");
-    // A line of the list has no room for all of it.
+    // A line of the list has no room for the whole text.
     for shown in [status, world.neuron(&["runs"]).exits(0)] {
         for other in ["neuron resume", "neuron worker"] {
             assert!(!shown.stdout.contains(other), "{shown:#?}");

@@ -1,4 +1,4 @@
-//! The model APIs against an independent fake that breaks its answers, and that judges how they are taken.
+//! The model APIs against an independent fake that breaks its answers, and that judges how clients handle them.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ const WIRES: [Wire; 3] = [
     },
 ];
 
-/// How long a stream may be silent that goes on.
+/// How long a stream that continues may be silent.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
 impl Wire {
@@ -57,7 +57,7 @@ impl Wire {
         world
     }
 
-    /// A client for which a stream may be silent so long.
+    /// Returns a client that accepts this much silence in a stream.
     fn client(self, server: &str, idle: Duration) -> Box<dyn DynProvider> {
         let url = format!("{server}{}", self.base_path);
         match self.kind {
@@ -122,7 +122,7 @@ fn a_run_gives_up_at_once_where_asking_again_is_no_use() {
     }
 }
 
-/// Asks until there is an answer, as the doors do. Returns it with how many attempts it took.
+/// Asks until there is an answer, as the doors do. Returns the answer with the number of attempts.
 async fn streamed(
     client: &dyn DynProvider,
     request: &CompletionRequest,
@@ -156,7 +156,7 @@ async fn a_broken_stream_is_asked_for_again(faults: &Value) {
     }
 }
 
-/// How many attempts each client needs, for which a stream may be silent so long.
+/// Returns how many attempts each client needs, with this limit of a stream's silence.
 async fn attempts_at_a_broken_stream(faults: &Value, idle: Duration) -> Vec<(Wire, u32)> {
     let mut needed = Vec::new();
     for wire in WIRES {
@@ -226,7 +226,7 @@ async fn a_stream_is_asked_for_again_when_the_server_says_so() {
     .await;
 }
 
-/// What an answer says and asks for, without the ids that the fake makes up anew each time.
+/// Returns the texts and calls of an answer, without the ids that the fake makes up each time.
 fn said(answer: &CompletionResponse) -> Value {
     let calls = answer
         .message

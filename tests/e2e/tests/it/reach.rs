@@ -1,9 +1,9 @@
-//! Reaching into a run that another process executes.
+//! Signals and decisions for a run that another process executes.
 
 use neuron_harness::{FakeModel, Gate, PipeGate, Reply, Running, World, chat, eventually, is_open};
 use serde_json::json;
 
-/// Cancels a run that goes on for longer than anybody waits, and checks that it ends as a cancelled one.
+/// Cancels a run that would outlast the test, and checks that it ends as a cancelled one.
 fn cancelled(world: &World, run: Running) {
     world.does(0, &["cancel", "long", "--reason", "it takes too long"]);
     let output = run.finish().exits(1).json();
@@ -17,7 +17,7 @@ fn cancelled(world: &World, run: Running) {
         "{output}"
     );
     assert_eq!(world.status("long")["state"], "cancelled");
-    // It stays cancelled.
+    // The run stays cancelled.
     let again = world.neuron(&["resume", "long"]);
     assert_ne!(again.code, Some(0), "{again:#?}");
     assert_eq!(world.status("long")["state"], "cancelled");
@@ -117,7 +117,7 @@ fn cancelling_a_parked_run_ends_it_without_an_executor() {
 
     world.does(0, &["cancel", "long"]);
 
-    // Whether it ends now or when somebody takes it up: there is nothing left to decide.
+    // The run ends now or when it is resumed: in both cases there is nothing left to decide.
     drop(world.neuron(&["resume", "long", "--json"]));
     assert_eq!(world.status("long")["state"], "cancelled");
     assert_eq!(world.status("long")["approvals"], json!([]));

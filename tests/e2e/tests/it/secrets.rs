@@ -3,13 +3,13 @@
 use neuron_harness::{FakeModel, Reply, World, chat, holders};
 use serde_json::json;
 
-/// Not of a form that could be recognised by itself.
+/// The key has no form that could be recognised by itself.
 const KEY: &str = "correct-horse-battery-staple";
 
 fn run_with_key_in(variable: &str) {
     let model = FakeModel::start(|request| {
         let reply = match (request.number, chat::turn(&request.body)) {
-            // A server that quotes the key that it refuses, and one that stumbles over it.
+            // One answer quotes the key that it rejects, and one fails because of the key.
             (1, _) => chat::error("server_error", &format!("Cannot use {KEY} now.")),
             (_, 1) => chat::calls(&[
                 ("call_1", "bash", json!({"command": "env; echo done"})),

@@ -22,7 +22,7 @@ fn runs_of_one_home_go_on_side_by_side() {
         &model.agent_file("tools = [\"read_file\"]\n"),
     );
 
-    // The first of them make the home, too.
+    // The first of the processes create the home, too.
     let ids: Vec<String> = (1..=8).map(|number| format!("run-{number}")).collect();
     let runs: Vec<Running> = ids
         .iter()

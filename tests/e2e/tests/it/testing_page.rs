@@ -1,4 +1,4 @@
-//! The shell of the book's chapter on tests, as it stands there.
+//! The shell commands of the book's chapter on tests, exactly as the chapter has them.
 
 use std::{env, iter, path::Path};
 
@@ -6,7 +6,7 @@ use neuron_harness::World;
 
 const PAGE: &str = include_str!("../../../../docs/src/testing.md");
 
-/// The block of this language that contains this text.
+/// Returns the block of this language that contains this text.
 fn block(language: &str, text: &str) -> &'static str {
     let fence = format!("```{language}\n");
     let mut blocks = PAGE
@@ -21,7 +21,7 @@ fn a_run_that_asks_is_parked_approved_and_resumed_without_a_key() {
     let world = World::new();
     world.write("test.toml", block("toml", "[providers.script]"));
     world.write("script.json", block("json", "It is written."));
-    // The page says `neuron`, which is found where the command was built.
+    // The page contains `neuron`, which is found where the command was built.
     let command = world.command::<&str>(&[]);
     let folder = Path::new(command.get_program()).parent().unwrap();
     let path = env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A person is asked, and there is no terminal.
+//! Tickets without a terminal.
 
 use chrono::{DateTime, Utc};
 use neuron_harness::{FakeModel, PipeGate, Reply, World, chat, eventually};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const AGENT: &str = "tools = [\"bash\", \"read_file\", \"grep\"]\nask = [\"bash\"]\n";
 
-/// A model that asks for these calls and is content with whatever they come to.
+/// Returns a model that asks for these calls and is content with all results.
 fn model(calls: Vec<(&'static str, &'static str, Value)>) -> FakeModel {
     FakeModel::start(move |request| {
         Reply::ok(match chat::turn(&request.body) {
@@ -20,7 +20,7 @@ fn touch(file: &str) -> Value {
     json!({"command": format!("echo made >> {file}")})
 }
 
-/// A world with a run called `parked`, which waits for a person.
+/// Returns a world with a run called `parked`, which waits for a person.
 fn parked(model: &FakeModel, keys: &str) -> World {
     let world = World::new();
     world.write("neuron.toml", &model.agent_file(keys));
@@ -76,7 +76,7 @@ fn a_ticket_parks_the_run_and_nothing_is_executed() {
         "{listed}"
     );
 
-    // Nobody decided, so it still waits.
+    // The ticket is not decided, so the run still waits.
     let again = world
         .neuron(&["resume", "parked", "--json"])
         .exits(3)
@@ -121,7 +121,7 @@ fn a_denied_call_is_not_made_and_the_model_reads_why() {
     let model = model(vec![("call_1", "bash", touch("made"))]);
     let world = parked(&model, AGENT);
 
-    // The ticket may be left out where only one is open.
+    // The ticket's name may be left out if only one is open.
     world.does(0, &["deny", "parked", "--comment", "not on a Friday"]);
     world.does(0, &["resume", "parked"]);
 
@@ -202,7 +202,7 @@ fn a_decision_reaches_a_run_that_another_process_executes() {
     let world = World::new();
     world.write("neuron.toml", &model.agent_file(AGENT));
     world.write("slow/file", "x\n");
-    // `grep` reads this to know what to leave out.
+    // `grep` reads this file to know what to leave out.
     let gate = PipeGate::at(&world.file("slow/.ignore"));
     let run = world.start(&["run", "Go.", "--id", "parked", "--json"]);
     let reader = gate.reader();
@@ -218,7 +218,7 @@ fn a_decision_reaches_a_run_that_another_process_executes() {
     assert_eq!(world.read("made"), "made\n");
 }
 
-/// Runs a decision that must be refused: with a sentence, and without a trace in the run.
+/// Runs a decision that must be rejected: with a sentence, and without a trace in the run.
 fn refused(world: &World, args: &[&str], parts: &[&str]) {
     let before = world.status("parked");
     let refused = world.neuron(args);
@@ -278,7 +278,7 @@ fn decisions_that_fit_no_open_ticket_are_refused_and_the_run_is_none_the_worse()
     nowhere.says(&["no run nowhere", "neuron runs"]);
 
     world.does(0, &["approve", "parked", name, "--digest", right]);
-    // Used, though the run has not taken it up yet.
+    // The ticket is decided, although the run has not received the decision yet.
     refused(
         &world,
         &["deny", "parked", name],
@@ -291,7 +291,7 @@ fn decisions_that_fit_no_open_ticket_are_refused_and_the_run_is_none_the_worse()
         (world.read("made"), world.read("other")),
         ("made\n".to_owned(), String::new())
     );
-    // Used, and the run is over.
+    // The ticket is decided, and the run is over.
     let late = world.neuron(&["approve", "parked", name]);
     assert!(matches!(late.code, Some(1 | 2)), "{late:#?}");
     assert_eq!(world.read("made"), "made\n");
@@ -300,7 +300,7 @@ fn decisions_that_fit_no_open_ticket_are_refused_and_the_run_is_none_the_worse()
 
 #[test]
 fn an_expired_ticket_is_refused_and_the_call_is_not_made() {
-    // On a slow machine a ticket may lapse before its run is parked. Then it has more time.
+    // On a slow machine a ticket may expire before its run is parked. Then the run gets more time.
     let seconds = [1, 8, 64, 512];
     let (model, world) = seconds
         .into_iter()
@@ -341,7 +341,7 @@ fn an_expired_ticket_fails_the_run_where_the_agent_file_says_so() {
     let world = World::new();
     world.write("neuron.toml", &model.agent_file(&keys));
     let first = world.neuron(&["run", "Go.", "--id", "parked", "--json"]);
-    // Whether it lapses before or after the run is parked is a matter of luck.
+    // Whether the ticket expires before or after the run is parked is a matter of luck.
     let end = match first.code {
         Some(3) => world.neuron(&["resume", "parked", "--json"]),
         _ => first,

@@ -1,5 +1,5 @@
-//! One trace of a run with a child: from the command over a worker that is killed and the one after it, to the model, as a
-//! receiver of OpenTelemetry sees it that is not ours.
+//! One trace of a run with a child: from the command over a worker that is killed and the one after it, to the model,
+//! as an independent receiver of OpenTelemetry sees it.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,22 @@ use crate::workers::{serves, worker};
 
 const RUN: &str = "traced";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
-/// Whoever starts the command.
+/// The span of the caller of the command.
 const AROUND: &str = "b7ad6b7169203331";
 
 struct Traced {
     world: World,
     model: FakeModel,
     tap: Oteltap,
-    /// Where the run is executed; in the process of the command, which is killed and goes on, where `None`.
+    /// The engine that executes the run; `None` for the process of the command, which is killed and resumed.
     engine: Option<Engine>,
-    /// Ends when it is dropped.
+    /// The server, which ends when it is dropped.
     _server: Option<EngineServer>,
-    /// Where workers of Restate listen.
+    /// The address of Restate's workers.
     listen: String,
 }
 
-/// The lead asks its helper, which reads a file and then hangs where it is asked for the first time.
+/// Returns a model. The lead asks its helper, which reads a file and then hangs at its first request.
 fn model() -> FakeModel {
     let has_hung = std::sync::atomic::AtomicBool::new(false);
     FakeModel::start(move |request| {
@@ -82,7 +82,7 @@ impl Traced {
         }
     }
 
-    /// Starts what executes the run: the command itself, or a worker and the command that submits it.
+    /// Starts the processes that execute the run: the command itself, or a worker and the command that submits it.
     fn start(&self) -> Running {
         let around = format!("00-{TRACE}-{AROUND}-01");
         let mut command = match self.engine {
@@ -101,7 +101,7 @@ impl Traced {
         }
     }
 
-    /// A worker that serves, where there are any.
+    /// Returns a worker that serves, on an engine with workers.
     fn executor(&self) -> Option<Running> {
         let engine = self.engine?;
         let (name, ready) = match engine {
@@ -117,7 +117,7 @@ impl Traced {
         Some(program)
     }
 
-    /// Has another process execute the run to its end. Returns the worker, which has more to tell.
+    /// Executes the run to its end in another process. Returns the worker, which still has spans to export.
     fn go_on(&self) -> Option<Running> {
         let again = self.executor();
         let command: &[&str] = match self.engine {
@@ -129,7 +129,7 @@ impl Traced {
         again
     }
 
-    /// The names of the spans so far, each as often as it came.
+    /// Returns the names of the spans so far, each with its count.
     fn names(&self) -> BTreeMap<String, usize> {
         let mut names = BTreeMap::new();
         for span in self.tap.spans() {
@@ -155,8 +155,8 @@ impl Traced {
                 again.push(text(&before, "name"));
             }
         }
-        // What is told with a step is told again with its next attempt, where a worker is killed in the first: as the same
-        // span. Nothing else comes twice.
+        // Spans that are exported with a step are exported again with its next attempt, if a worker is killed in the
+        // first: as the same span. No other span appears twice.
         assert!(
             again.len() <= 1 && again.iter().all(|name| name == "invoke_agent helper"),
             "{again:?}"
@@ -170,7 +170,7 @@ impl Traced {
             ("invoke_workflow default", 1),
             ("invoke_workflow helper", 1),
             ("invoke_agent default", 2),
-            // Its two turns, and the call of it as its parent sees it.
+            // The helper's two turns, and the call of the helper as its parent sees it.
             ("invoke_agent helper", 3),
             ("chat fake-1", 4),
             ("execute_tool read_file", 1),
@@ -190,8 +190,8 @@ impl Traced {
         self.check_model(&spans);
     }
 
-    /// Each request that was answered is a part of the span of its call. That of the request in which the worker was killed
-    /// is lost with it.
+    /// Checks that each request that was answered is a part of the span of its call. The span of the request in which
+    /// the worker was killed is lost with it.
     fn check_model(&self, spans: &BTreeMap<String, Value>) {
         let is_chat = |id: &str| {
             spans
@@ -211,7 +211,7 @@ impl Traced {
         assert_eq!((requests.len(), lost), (5, 1), "{requests:#?}");
     }
 
-    /// What is measured is what happened.
+    /// Checks that the metrics count what happened.
     fn check_metrics(&self) {
         let sum = |name: &str, field: &str| {
             let metrics = self.tap.metrics();
@@ -252,7 +252,7 @@ fn text(span: &Value, field: &str) -> String {
     span[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// Whole numbers of 64 bits are texts in the JSON of OTLP.
+/// Returns a number. Whole numbers of 64 bits are texts in the JSON of OTLP.
 fn number(value: &Value) -> f64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_f64()).unwrap_or_default()
@@ -261,7 +261,7 @@ fn number(value: &Value) -> f64 {
 fn a_run_with_a_child_is_one_trace(engine: Option<Engine>) {
     let traced = Traced::new(engine);
     let first = traced.start();
-    // The lead's call, the helper's two: the second hangs.
+    // The lead's call and the helper's two arrive: the second one hangs.
     traced.model.reached(3);
     traced.has("execute_tool read_file", 1);
     traced.has("invoke_agent helper", 1);

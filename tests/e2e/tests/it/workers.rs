@@ -4,7 +4,7 @@ use std::{env, path::PathBuf};
 
 use neuron_harness::{Running, World, eventually};
 
-/// The program of this name, which stands beside the command where no variable says otherwise.
+/// Returns the program of this name, which is beside the command unless a variable names another one.
 pub(crate) fn worker(name: &str, world: &World) -> PathBuf {
     let variable = name.to_uppercase().replace('-', "_");
     let neuron = PathBuf::from(world.command::<&str>(&[]).get_program());
@@ -17,7 +17,7 @@ pub(crate) fn worker(name: &str, world: &World) -> PathBuf {
     program
 }
 
-/// Waits until a worker has said this, with which it serves.
+/// Waits until a worker has printed this, which shows that it serves.
 pub(crate) fn serves(worker: &mut Running, ready: &str) {
     eventually("a worker that serves", || {
         let said = worker.stdout() + &worker.stderr();

@@ -1,4 +1,4 @@
-//! Whether the promises were kept.
+//! Checks whether the promises were kept.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,24 +11,25 @@ use super::{
 };
 use crate::{Report, model::Model, site::Site};
 
-/// How long before its line a write can have begun, in seconds.
+/// The longest time between the beginning of a write and its line, in seconds.
 const WRITE: f64 = 2.0;
 
-/// The writes that were made: when, by run and turn.
+/// The times of the writes that were made, by run and turn.
 type Made = BTreeMap<(String, usize), f64>;
 
-/// What became of the writes, as the runs know it.
+/// The outcomes of the writes, as the runs know them.
 #[derive(Debug, Default)]
 struct Outcomes {
     done: usize,
-    /// Of these nobody knows what became of them, and they were made.
+    /// The writes of unknown outcome that were made.
     unknown_made: usize,
-    /// The same of those that were not.
+    /// The writes of unknown outcome that were not made.
     unknown_not_made: usize,
     failed: usize,
 }
 
-/// Reports the promises that were broken, and returns the figures. The turns of each run whose call is a write `writes_of`
+/// Reports the promises that were broken, and returns the figures. `writes_of` returns the turns of a run whose call is
+/// a write.
 /// says.
 pub(crate) fn check(
     site: &Site,
@@ -59,7 +60,7 @@ pub(crate) fn check(
     })
 }
 
-/// The lines that the writes left, each of which must be there once.
+/// Returns the lines that the writes left. Each must be there once.
 fn writes(site: &Site, report: &mut Report) -> Made {
     let mut made = Made::new();
     let mut keys: BTreeMap<String, usize> = BTreeMap::new();
@@ -125,9 +126,9 @@ fn check_run(
     }
 }
 
-/// Whether the worker was killed between the beginning of a write and the time when its end must have been reported.
+/// Returns whether the worker was killed between the beginning of a write and the latest time of its report.
 fn was_killed(faults: &Faults, at: f64, settles: f64) -> bool {
-    // What was cut off meanwhile was reported when it was back.
+    // The ends that were cut off meanwhile were reported when the connection was back.
     let met = faults
         .0
         .iter()
@@ -140,7 +141,7 @@ fn was_killed(faults: &Faults, at: f64, settles: f64) -> bool {
     kills.any(|kill| kill.end >= at - WRITE && kill.begin <= reported)
 }
 
-/// How many model calls were made again after their answer, and how many of these no fault explains.
+/// Returns how many model calls were made again after their answer, and how many of these no fault explains.
 fn asked_again(
     site: &Site,
     model: &Model,
@@ -155,7 +156,7 @@ fn asked_again(
     }
     let (mut again, mut unexplained) = (0, 0);
     for ((run, turn), times) in answers {
-        // The last answer was not asked for again.
+        // The last answer was not followed by another request.
         for at in &times[..times.len() - 1] {
             again += 1;
             let is_explained = faults.0.iter().any(|fault| {

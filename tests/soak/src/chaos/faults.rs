@@ -1,4 +1,4 @@
-//! What goes wrong, one thing after the other.
+//! Faults, one after the other.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::{
     site::{BETWEEN_LOOKS, Site, wait},
 };
 
-/// What can go wrong.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The worker is killed and started again.
@@ -25,9 +25,9 @@ pub(crate) enum Kind {
     ServerRestarted,
     /// Connections between the worker and the server break, and none can be made.
     WayCut,
-    /// Nothing passes between the worker and the server.
+    /// The connection between the worker and the server passes nothing on.
     WayHeld,
-    /// The model server is away.
+    /// The model server is unreachable.
     ModelAway,
     /// The model server does not answer.
     ModelHangs,
@@ -35,33 +35,33 @@ pub(crate) enum Kind {
     ModelFails,
 }
 
-/// Something that went wrong.
+/// A fault that was made.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
-    /// When it began, in seconds since 1970.
+    /// When the fault began, in seconds since 1970.
     pub(crate) begin: f64,
-    /// When all was well again.
+    /// When the fault was over, in seconds since 1970.
     pub(crate) end: f64,
 }
 
-/// How much goes wrong.
+/// The pace and the length of faults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// The fewest and the most requests that reach the model from one fault to the next.
+    /// The fewest and the most requests that reach the model between two faults.
     pub(crate) gap: (usize, usize),
-    /// The longest time from there to the fault.
+    /// The longest time from the last of these requests to the fault.
     pub(crate) after: Duration,
     /// The shortest and the longest time of a fault.
     pub(crate) fault: (Duration, Duration),
 }
 
-/// What went wrong on an engine.
+/// The faults that were made on an engine.
 #[derive(Debug)]
 pub(crate) struct Faults(pub(crate) Vec<Fault>);
 
 impl Kind {
-    /// What can go wrong on an engine.
+    /// Returns the faults that are possible on an engine.
     fn of(engine: EngineName) -> Vec<Self> {
         let mut kinds = vec![
             Self::WorkerKilled,
@@ -87,7 +87,7 @@ impl Kind {
         }
     }
 
-    /// Whether an answer of the model can be lost by it.
+    /// Returns whether the fault can lose an answer of the model.
     pub(crate) fn loses_answers(self) -> bool {
         self != Self::ModelFails
     }
@@ -124,7 +124,7 @@ fn without(link: &Link, end: fn(&Link), lasts: Duration) {
 }
 
 impl Faults {
-    /// Makes faults for this time, each kind once at least.
+    /// Makes faults for this time, each kind at least once.
     pub(crate) fn make(
         site: &Site,
         model: &Model,
@@ -169,7 +169,7 @@ impl Faults {
             BETWEEN_LOOKS,
             || (model.count() >= enough).then_some(()),
         );
-        thread::sleep(dice.between(Duration::ZERO, pace.after)); // A random moment; no event tells of it.
+        thread::sleep(dice.between(Duration::ZERO, pace.after)); // A random moment; no event reports it.
         let time = dice.between(pace.fault.0, pace.fault.1);
         site.note(&format!("{} for about {time:?}", kind.as_str()));
         let begin = now();
@@ -181,7 +181,7 @@ impl Faults {
         });
     }
 
-    /// How often each kind was.
+    /// Returns how often each fault was made.
     pub(crate) fn counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for fault in &self.0 {

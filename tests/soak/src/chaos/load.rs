@@ -19,17 +19,17 @@ pub(crate) const OUTPUT: &str = "Done.";
 /// The turns whose call is a write.
 pub(crate) const WRITES: [usize; 3] = [1, 3, 4];
 
-/// The one of them that a person is asked about.
+/// The write that a person is asked about.
 const ASKED: usize = 3;
 
 pub(crate) const LAST: usize = 6;
 
-/// The id of the call of a turn.
+/// Returns the id of the call of a turn.
 pub(crate) fn call_id(turn: usize) -> String {
     format!("call_{turn}")
 }
 
-/// What the model answers.
+/// Returns the model's answer.
 pub(crate) fn answer(run: &str, turn: usize) -> Value {
     let id = call_id(turn);
     if turn >= LAST {
@@ -45,8 +45,8 @@ pub(crate) fn answer(run: &str, turn: usize) -> Value {
     }
 }
 
-/// A command that appends its idempotency key, the run, the turn and the time. A person is asked about it where agents have
-/// them asked about `true asked*`.
+/// Returns a command that appends its idempotency key, the run, the turn and the time. A person is asked about it if
+/// the agent has a rule for `true asked*`.
 pub(crate) fn write(run: &str, turn: usize, is_asked: bool) -> String {
     let asked = if is_asked { "true asked; " } else { "" };
     format!(
@@ -54,8 +54,8 @@ pub(crate) fn write(run: &str, turn: usize, is_asked: bool) -> String {
     )
 }
 
-/// Keeps so many runs going until it is enough. Their ids begin with `name`, and are over when `last` is answered: no other
-/// run has that turn. Returns those that it started.
+/// Keeps this many runs in progress until `is_enough`. Their ids begin with `name`, and a run is over when its turn
+/// `last` is answered: no other run has that turn. Returns the runs that it started.
 pub(crate) fn start_runs(
     site: &Site,
     model: &Model,
@@ -76,10 +76,10 @@ pub(crate) fn start_runs(
     runs
 }
 
-/// Approves every ticket until all is over.
+/// Approves every ticket until all runs are over.
 pub(crate) fn approve(site: &Site, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
-        // While the server or the worker is away, neither can be asked.
+        // While the server or the worker is away, this returns nothing.
         for (run, ticket) in site.tickets().unwrap_or_default() {
             drop(site.ask(&["approve", &run, &ticket], patience()));
         }

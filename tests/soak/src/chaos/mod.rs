@@ -22,32 +22,33 @@ use crate::{EngineName, Report, model::Model, raised::Raised, side_by_side::at_o
 /// The shortest outage.
 const SHORTEST: Duration = Duration::from_millis(200); // An outage has a length; no event ends one.
 
-/// Runs with reads, writes and tickets, under which workers are killed, servers restarted, ways cut and models lost.
+/// Runs with reads, writes and tickets, during which workers are killed, servers restarted, connections cut and models
+/// lost.
 ///
 /// # Promises
 ///
 /// - All runs complete.
 /// - No write is made twice, none is reported as done that was not made, and none that was made has an unknown outcome
-///   unless its worker was killed about then.
-/// - No model call is made again after its answer, unless a fault met it.
+///   unless its worker was killed at about that time.
+/// - No model call is made again after its answer, unless a fault affected it.
 #[derive(Debug, Clone)]
 pub struct Chaos {
-    /// For how long there are faults and new runs.
+    /// How long faults are made and new runs started.
     lasts: Duration,
     seed: u64,
     /// How many runs each engine has at once.
     at_once: usize,
     pace: Pace,
-    /// How long after something happened a fault may still have met it.
+    /// How long after an event a fault may still have affected it.
     settles: Duration,
-    /// Keys of the agent.
+    /// The keys of the agent.
     keys: &'static str,
-    /// Options of Temporal's worker.
+    /// The options of Temporal's worker.
     temporal: &'static [&'static str],
 }
 
 impl Chaos {
-    /// Faults of up to 45 seconds each: less than what workers wait out.
+    /// Returns the full soak: faults of up to 45 seconds each, less than what workers wait out.
     #[must_use]
     pub const fn full(lasts: Duration, seed: u64) -> Self {
         Self {
@@ -65,7 +66,7 @@ impl Chaos {
         }
     }
 
-    /// Each fault once, of up to a second and a half.
+    /// Returns the short soak: each fault once, of up to a second and a half.
     #[must_use]
     pub const fn short(seed: u64) -> Self {
         Self {
@@ -87,11 +88,11 @@ impl Chaos {
         }
     }
 
-    /// Makes the soak on these engines at once.
+    /// Runs the soak on these engines at once.
     ///
     /// # Panics
     ///
-    /// If something does not come within its time.
+    /// If a step does not end within its time.
     pub fn run(&self, engines: &[EngineName]) -> Report {
         eprintln!("seed {}", self.seed);
         at_once(engines, |engine| self.on(engine))
@@ -114,7 +115,7 @@ impl Chaos {
 
         let (is_enough, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
         let (runs, faults, others) = thread::scope(|scope| {
-            // Also where something panics here: the threads would be waited for without end.
+            // The flags are also set after a panic here: otherwise the threads would be awaited without end.
             let ends = [Raised(&is_enough), Raised(&is_over)];
             let starting = scope.spawn(|| {
                 load::start_runs(&site, &model, "run", load::LAST, self.at_once, &is_enough)

@@ -16,7 +16,7 @@ use crate::{
     trees::shape::{self, BRIEF, CALLS, LAST, RUNS},
 };
 
-/// How trees are ended.
+/// The manner in which trees are ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     /// Their first run is cancelled.
@@ -25,17 +25,17 @@ pub(crate) enum How {
     FromOutside,
 }
 
-/// How many trees are ended, and what is promised then.
+/// How many trees are ended, and the promises about that.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Endings {
     pub(crate) trees: usize,
-    /// How many go on at once.
+    /// How many trees are in progress at once.
     pub(crate) at_once: usize,
     /// The longest time from a request of the model to the end.
     pub(crate) after: Duration,
-    /// How long any run may go on.
+    /// How long any run may continue.
     pub(crate) within: Duration,
-    /// How long after the end of all runs a call may still be under way.
+    /// How long after the end of all runs a call may still be in flight.
     pub(crate) settles: Duration,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Endings {
 #[derive(Debug)]
 struct Tree {
     root: String,
-    /// It is ended after so many requests of its runs.
+    /// The number of requests of its runs after which the tree is ended.
     requests: usize,
     after: Duration,
     /// Whether its first run was over before.
@@ -54,7 +54,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Whether it was ended, and its runs were not seen to be over.
+    /// Returns whether the tree was ended, and some of its runs may not be over yet.
     fn is_ending(&self) -> bool {
         self.ended.is_some() && self.over.is_none()
     }
@@ -151,12 +151,12 @@ fn end_some(
 fn end_at_its_moment(site: &Site, model: &Model, how: How, tree: &mut Tree) {
     let root = tree.root.as_str();
     let requests = model.count_of(|run| shape::is_of(root, run));
-    // On a machine that is busy runs may take each other for gone, and the tree makes fewer requests.
+    // On a busy machine runs may consider each other gone, and the tree makes fewer requests.
     let is_through = || model.answered(root, LAST).is_some();
     if requests < tree.requests && !is_through() {
         return;
     }
-    thread::sleep(tree.after); // A random moment; no event tells of it.
+    thread::sleep(tree.after); // A random moment; no event reports it.
     site.note(&format!("{root} is {}", how.as_str()));
     tree.is_late = wait("end of a tree", patience(), BETWEEN_CALLS, || {
         let status = site.ask(&["status", root], patience())?;
@@ -168,7 +168,7 @@ fn end_at_its_moment(site: &Site, model: &Model, how: How, tree: &mut Tree) {
     tree.ended = Some(Instant::now());
 }
 
-/// Notes which of these trees are over, and returns the runs of the others that go on.
+/// Notes which of these trees are over, and returns the runs of the others that are not over.
 fn look(site: &Site, trees: &mut [Tree]) -> Vec<String> {
     let listed = site.newest(trees.len() * RUNS).unwrap_or_default();
     let mut open = Vec::new();
@@ -190,7 +190,7 @@ fn is_in(tree: &Tree, status: &Value) -> bool {
     shape::is_of(&tree.root, run)
 }
 
-/// Reports what runs did that were over.
+/// Reports requests of runs that were over.
 fn stays_over(site: &Site, model: &Model, endings: Endings, trees: &[Tree], report: &mut Report) {
     let listed = wait("runs", patience(), BETWEEN_CALLS, || {
         site.newest(trees.len() * RUNS)

@@ -1,4 +1,4 @@
-//! Workers and servers that are killed under trees of runs.
+//! Kills of workers and servers during trees of runs.
 
 use std::{collections::BTreeMap, sync::atomic::AtomicBool, thread, time::Duration};
 
@@ -21,16 +21,16 @@ use crate::{
     },
 };
 
-/// How often what is killed.
+/// How often workers and servers are killed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kills {
     pub(crate) workers: usize,
-    /// Of an engine that has a server.
+    /// The kills of the server, on an engine that has one.
     pub(crate) servers: usize,
-    /// How many trees go on at once.
+    /// How many trees are in progress at once.
     pub(crate) at_once: usize,
     pub(crate) pace: Pace,
-    /// How long after something happened a fault may still have met it.
+    /// How long after an event a fault may still have affected it.
     pub(crate) settles: Duration,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn killed(
     })
 }
 
-/// Reports the runs whose answer did not come back to the one that started them.
+/// Reports the runs whose answer did not reach the run that started them.
 fn check_results(site: &Site, run: &str, report: &mut Report) {
     let children = shape::children(run);
     if children.is_empty() {
@@ -114,7 +114,7 @@ fn check_results(site: &Site, run: &str, report: &mut Report) {
     }
 }
 
-/// Waits until all of these trees are over, and reports each of their runs that did not do what it is for.
+/// Waits until all of these trees are over, and reports each of their runs that did not do its task.
 fn all_end(site: &Site, roots: &[String], runs: &[String], report: &mut Report) {
     let mut open = usize::MAX;
     let listed = wait("end of all trees", long_patience(), BETWEEN_CALLS, || {

@@ -23,26 +23,26 @@ use crate::{
     site::Site,
 };
 
-/// The longest time from a request of the model to what is done to its tree.
-const AFTER: Duration = Duration::from_millis(500); // A random moment; no event tells of it.
+/// The longest time from a request of the model to the end of its tree.
+const AFTER: Duration = Duration::from_millis(500); // A random moment; no event reports it.
 
-/// How long a worker is away at least.
+/// The shortest time for which a worker is away.
 const SHORTEST: Duration = Duration::from_millis(200); // An outage has a length; no event ends one.
 
 /// Longer than any machine takes for all of it.
 const FOREVER: Duration = Duration::from_secs(24 * 60 * 60); // Tests judge no times.
 
-/// Trees of 13 runs on three levels, with reads, writes, tickets and a budget, under which workers are killed and servers
-/// restarted; trees that are cancelled; and trees whose first run is ended from outside.
+/// Trees of 13 runs on three levels, with reads, writes, tickets and a budget, during which workers are killed and
+/// servers restarted; trees that are cancelled; and trees whose first run is ended from outside.
 ///
 /// # Promises
 ///
-/// - All runs of trees that nobody ends complete, and each answers what it is for.
+/// - All runs of trees that are not ended complete, and each does its task.
 /// - No write is made twice, and none is reported as done that was not made.
-/// - No model call is made again after its answer, unless a fault met it.
-/// - What a tree says that it used is what the model server said of the answers that its runs have, to the token. An answer
-///   that was lost is charged by an event, but on Restate. Each run counts what those below it count, and a tree stays within
-///   its budget.
+/// - No model call is made again after its answer, unless a fault affected it.
+/// - The usage that a tree reports is the model server's report about the answers of its runs, to the token. An answer
+///   that was lost is charged by an event, except on Restate. Each run counts what those below it count, and a tree
+///   stays within its budget.
 /// - All runs of a tree that is cancelled end, and make no call afterwards.
 /// - All runs of a tree whose first one is ended from outside end with their leases.
 #[derive(Debug, Clone)]
@@ -50,18 +50,19 @@ pub struct Trees {
     seed: u64,
     kills: Kills,
     cancelled: Endings,
-    /// Those that are ended from outside.
+    /// The trees that are ended from outside.
     ended: Endings,
-    /// How long these go on without word of others of their tree.
+    /// How long these trees continue without a message from others of their tree.
     lease: &'static str,
-    /// Keys of all agents.
+    /// The keys of all agents.
     keys: &'static str,
-    /// Options of Temporal's worker.
+    /// The options of Temporal's worker.
     temporal: &'static [&'static str],
 }
 
 impl Trees {
-    /// So many kills of workers and five of servers, and 50 trees each that are cancelled and ended from outside.
+    /// Returns the full soak: this many kills of workers and five of servers, and 50 trees each that are cancelled and
+    /// ended from outside.
     #[must_use]
     pub const fn full(workers: usize, seed: u64) -> Self {
         let cancelled = Endings {
@@ -96,7 +97,8 @@ impl Trees {
         }
     }
 
-    /// A kill of a worker and one of a server, and a tree each that is cancelled and ended from outside.
+    /// Returns the short soak: a kill of a worker and one of a server, and a tree each that is cancelled and ended from
+    /// outside.
     #[must_use]
     pub const fn short(seed: u64) -> Self {
         let cancelled = Endings {
@@ -134,11 +136,11 @@ impl Trees {
         }
     }
 
-    /// Makes the soak on these engines at once.
+    /// Runs the soak on these engines at once.
     ///
     /// # Panics
     ///
-    /// If something does not come within its time.
+    /// If a step does not end within its time.
     pub fn run(&self, engines: &[EngineName]) -> Report {
         eprintln!("seed {}", self.seed);
         at_once(engines, |engine| self.on(engine))
@@ -155,7 +157,7 @@ impl Trees {
         site.write("note", "Nothing of note.\n");
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            // Also where something panics here: the thread would be waited for without end.
+            // The flag is also set after a panic here: otherwise the thread would be awaited without end.
             let _end = Raised(&is_over);
             scope.spawn(|| load::approve(&site, &is_over));
             self.with(&site, &model)

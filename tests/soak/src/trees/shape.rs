@@ -1,4 +1,4 @@
-//! What a tree consists of, and what its runs do.
+//! The shape of a tree, and the script of its runs.
 
 use std::{
     fmt::Write as _,
@@ -18,7 +18,7 @@ use crate::{
 /// How many runs the first one starts.
 const HELPERS: usize = 4;
 
-/// How many each of those starts.
+/// How many runs each helper starts.
 const LEAVES: usize = 2;
 
 /// The last turn of the first run. No other run has it.
@@ -33,10 +33,10 @@ pub(crate) const CALLS: usize = LAST + HELPERS * turns_at(1) + HELPERS * LEAVES 
 /// The turn in which runs start others.
 const STARTS: usize = 2;
 
-/// What a million tokens of a prompt and of an answer cost, in US dollars: those of one token in millionths.
+/// The price of a million tokens of a prompt and of an answer, in US dollars: that of one token in millionths.
 const PRICES: (u64, u64) = (10, 100);
 
-/// What a tree may use: plenty for attempts that are lost.
+/// The budget of a tree: plenty for attempts that are lost.
 pub(crate) const BUDGET: Spent = Spent {
     tokens: 3_000_000,
     millionths: 150_000_000,
@@ -45,10 +45,10 @@ pub(crate) const BUDGET: Spent = Spent {
 /// How long the model takes for an answer.
 const ANSWER: Duration = Duration::from_millis(50); // What a kill may fall into.
 
-/// The first run of a tree whose runs look after each other all the time begins with this.
+/// The prefix of the first run of a tree whose runs check each other all the time.
 pub(crate) const BRIEF: &str = "ended";
 
-/// Tokens and money.
+/// An amount of tokens and money.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     pub(crate) tokens: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// What an answer of so many tokens cost.
+    /// Returns the amount of an answer with these tokens.
     pub(crate) fn of((input, output): (u64, u64)) -> Self {
         Self {
             tokens: input + output,
@@ -76,7 +76,7 @@ impl Spent {
         all.into_iter().fold(Self::default(), Self::plus)
     }
 
-    /// Whether it is so much at least, of both.
+    /// Returns whether the amount is at least this much, of both.
     pub(crate) fn covers(self, other: Self) -> bool {
         self.tokens >= other.tokens && self.millionths >= other.millionths
     }
@@ -90,23 +90,23 @@ const fn turns_at(depth: usize) -> usize {
     }
 }
 
-/// How many runs are above this one.
+/// Returns how many runs are above this one.
 pub(crate) fn depth(run: &str) -> usize {
     run.matches('.').count()
 }
 
-/// How many turns this run has.
+/// Returns how many turns this run has.
 pub(crate) fn turns(run: &str) -> usize {
     turns_at(depth(run))
 }
 
-/// Whether a run is one of this tree.
+/// Returns whether a run is one of this tree.
 pub(crate) fn is_of(root: &str, run: &str) -> bool {
     run.strip_prefix(root)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The runs that this one starts.
+/// Returns the runs that this one starts.
 pub(crate) fn children(run: &str) -> Vec<String> {
     let count = match depth(run) {
         0 => HELPERS,
@@ -118,14 +118,14 @@ pub(crate) fn children(run: &str) -> Vec<String> {
         .collect()
 }
 
-/// All runs of a tree, each behind the one that starts it.
+/// Returns all runs of a tree, each after the run that starts it.
 pub(crate) fn runs(root: &str) -> Vec<String> {
     let below = children(root);
     let below = below.iter().flat_map(|child| runs(child));
     std::iter::once(root.to_owned()).chain(below).collect()
 }
 
-/// The turns of a run whose call is a write.
+/// Returns the turns of a run whose call is a write.
 pub(crate) fn writes(run: &str) -> &'static [usize] {
     match depth(run) {
         0 => &[3],
@@ -134,17 +134,17 @@ pub(crate) fn writes(run: &str) -> &'static [usize] {
     }
 }
 
-/// The turn of a run whose write a person is asked about.
+/// Returns the turn of a run whose write a person is asked about.
 fn asked(run: &str) -> Option<usize> {
     (depth(run) == 2).then_some(2)
 }
 
-/// What a run answers in the end.
+/// Returns the final answer of a run.
 pub(crate) fn output(run: &str) -> String {
     format!("{run} has done it.")
 }
 
-/// What the model answers. No two answers that follow each other say that they took as many tokens.
+/// Returns the script of the model. Successive answers never report the same number of tokens.
 pub(crate) fn script() -> impl Fn(&str, usize) -> Value + Send + Sync + 'static {
     let number = AtomicU64::new(0);
     move |run, turn| {
@@ -186,12 +186,12 @@ fn answer(run: &str, turn: usize) -> Value {
     }
 }
 
-/// The id of the call that starts a run.
+/// Returns the id of the call that starts a run.
 pub(crate) fn start_id(position: usize) -> String {
     format!("start_{position}")
 }
 
-/// The agent file: two leads, one of which looks after its runs with this lease.
+/// Returns the agent file: two leads. One of them checks its runs with this lease.
 pub(crate) fn agent_file(model: &Model, lease: &str, keys: &str) -> String {
     let mut file = model.provider("");
     let budget = format!(

@@ -1,4 +1,4 @@
-//! Whether what trees say that they used is what the model server said.
+//! Compares the usage that trees report with the model server's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,36 +8,36 @@ use serde_json::{Value, json};
 use super::shape::{self, BUDGET, Spent};
 use crate::{EngineName, Report, model::Model, site::Site};
 
-/// What the model answered, and what trees made of it.
+/// The answers of the model, and their use by trees.
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// The tokens of all answers, by run and turn.
     answers: BTreeMap<(String, usize), Vec<(u64, u64)>>,
-    /// What the model said that all trees used.
+    /// The usage that the model reported for all trees.
     answered: Spent,
     used: Spent,
     reserved: Spent,
-    /// Answers that no run has.
+    /// The number of answers that no run has.
     lost: usize,
-    /// Attempts that were charged.
+    /// The number of attempts that were charged.
     charged: u64,
 }
 
-/// What the events of a run say.
+/// The contents of the events of a run.
 #[derive(Debug, Default)]
 struct Book {
-    /// The turns of whose answers it knows.
+    /// The turns whose answers the run knows.
     turns: BTreeSet<usize>,
     used: Spent,
     /// The attempts that were charged, by turn.
     charged: BTreeMap<usize, u64>,
     reserved: Spent,
-    /// What the runs that it started used, and are charged.
+    /// The usage and charges of the runs that it started.
     below: BTreeMap<String, (Spent, Spent)>,
 }
 
 impl Tally {
-    /// That of a model, and of no tree yet.
+    /// Returns the tally of a model, without any tree yet.
     pub(crate) fn of(model: &Model) -> Self {
         let mut answers: BTreeMap<(String, usize), Vec<(u64, u64)>> = BTreeMap::new();
         for answer in model.answers() {
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Compares the events and the status of all runs of a tree with what the model answered.
+    /// Compares the events and the status of all runs of a tree with the model's answers.
     pub(crate) fn check(&mut self, site: &Site, root: &str, report: &mut Report) {
         let engine = site.engine;
         let events = site.ask_lines(&["events", root, "--tree"], patience());
@@ -119,7 +119,7 @@ impl Tally {
         }
     }
 
-    /// Compares what a run says with what the runs below it say, and with the answers of the model.
+    /// Compares the report of a run with those of the runs below it, and with the answers of the model.
     fn check_run(
         &mut self,
         engine: EngineName,
@@ -150,7 +150,7 @@ impl Tally {
             let charged = book.charged.get(&turn).copied().unwrap_or_default();
             self.lost += lost;
             self.charged += charged;
-            // Restate does not say which attempts were lost with their worker.
+            // Restate does not report which attempts were lost with their worker.
             let is_charged = charged >= u64::try_from(lost).unwrap();
             let what = format!(
                 "turn {turn} of {run} was answered {} times, and {charged} attempts were charged",
@@ -160,7 +160,7 @@ impl Tally {
         }
     }
 
-    /// Compares what the status of a tree says with its events.
+    /// Compares the status of a tree with its events.
     fn check_status(
         &mut self,
         engine: EngineName,
@@ -197,7 +197,7 @@ impl Tally {
         self.reserved = self.reserved.plus(reserved);
     }
 
-    /// As figures.
+    /// Returns the tally as figures.
     pub(crate) fn figures(&self) -> Value {
         json!({
             "answered_tokens": self.answered.tokens,
@@ -212,7 +212,7 @@ impl Tally {
 }
 
 impl Book {
-    /// What the run and those below it used, and are charged.
+    /// Returns the usage and charges of the run and those below it.
     fn all(&self) -> (Spent, Spent) {
         let below = self.below.values().copied();
         below.fold((self.used, self.reserved), |all, (used, reserved)| {
@@ -221,7 +221,7 @@ impl Book {
     }
 }
 
-/// The tokens of the prompts and of the answers of a usage.
+/// Returns the tokens of the prompts and of the answers of a usage.
 fn tokens(usage: &Value) -> (u64, u64) {
     let number = |key: &str| usage[key].as_u64().unwrap_or_default();
     (number("input_tokens"), number("output_tokens"))
@@ -235,7 +235,7 @@ fn spent(value: &Value, usage: &str, cost: &str) -> Spent {
     }
 }
 
-/// An amount, which is left out where it is nothing.
+/// Returns an amount, which is left out of the JSON if it is zero.
 fn amount(value: &Value) -> Spent {
     if value.is_null() {
         return Spent::default();
@@ -246,7 +246,7 @@ fn amount(value: &Value) -> Spent {
     }
 }
 
-/// Dollars, as text or number, in millionths. More than there are where they are not known.
+/// Returns dollars, a text or a number, in millionths; an impossible amount if they are not known.
 fn millionths(dollars: &Value) -> u64 {
     let dollars = match dollars {
         Value::String(text) => text.parse().ok(),

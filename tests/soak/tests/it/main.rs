@@ -1,4 +1,4 @@
-//! The soaks in short.
+//! The soaks in their short form.
 
 use neuron_patience::seed;
 use neuron_soak::{Chaos, EngineName, Outage, Parked, Report, Trees};

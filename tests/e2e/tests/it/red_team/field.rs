@@ -1,4 +1,4 @@
-//! One run of a hostile agent, and what came of it.
+//! One run of a hostile agent, and its results.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ pub(crate) struct Field {
     bounds: Bounds,
     approver: Option<Approver>,
     attempts: Vec<Attempt>,
-    // In this order: what runs ends before what it runs on goes.
+    // The order matters: the processes end before what they run on is removed.
     outside: Outside,
     model: FakeModel,
     world: World,
@@ -38,7 +38,7 @@ impl Field {
         let mut attempts = attempts(door);
         let approver = (deciders == Deciders::Approvers).then(Approver::new);
         if approver.is_some() {
-            // They change nothing about the others.
+            // These attacks change nothing about the others.
             attempts.retain(|attempt| attempt.attack.aim == Aim::Decide);
         }
         let mut world = World::new();
@@ -53,7 +53,7 @@ impl Field {
             let server = runtime.block_on(EngineServer::find(engine));
             server.unwrap_or_else(|error| panic!("there is no server: {error}"))
         });
-        // Those of the other engine are told as nothing.
+        // The variables of the other engine are empty.
         for name in [
             "engine",
             "python",
@@ -90,8 +90,8 @@ impl Field {
                 }
             }
         }
-        // As users have them: the programs on PATH, so that they can be started in a sandbox, the journal in the working
-        // directory, the agent file named, so that it is trusted.
+        // The place looks as it does for users: the programs on PATH, so that they can be started in a sandbox, the
+        // journal in the working directory, the agent file named, so that it is trusted.
         path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
         world.set(
             "PATH",
@@ -120,9 +120,9 @@ impl Field {
         }
     }
 
-    /// Has all attacks made, and checks which have succeeded.
+    /// Makes all attacks, and checks which have succeeded.
     pub(crate) fn fight(self) {
-        // It lives until it is known what has succeeded.
+        // The worker lives until it is known which attacks have succeeded.
         let _worker = match self.door {
             Door::Memory => {
                 self.in_memory();
@@ -176,7 +176,7 @@ impl Field {
     fn in_a_journal(&self) {
         let run = self.world.command(&["run", "Go.", "--id", RUN]);
         let mut ended = self.start(run).finish();
-        // It waits for a person as long as there are tickets.
+        // The run waits for a person as long as there are tickets.
         while ended.code == Some(3) {
             self.deny();
             let resume = self.world.command(&["resume", RUN]);
@@ -201,10 +201,10 @@ impl Field {
             let said = self.world.neuron(&["events", RUN, "--json"]);
             (said.code == Some(0)).then_some(())
         });
-        // It takes little from those that it waits for.
+        // The follower takes little time from the processes that it waits for.
         let mut follower = self.world.start(&["events", RUN, "--json", "--follow"]);
         eventually("end of all attacks", || {
-            // It ends with the run, after all that it says.
+            // The follower ends with the run, after all events.
             let is_running = follower.is_running();
             let said = follower.stdout();
             let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
@@ -227,7 +227,7 @@ impl Field {
         worker
     }
 
-    /// Starts what executes the run.
+    /// Starts the process that executes the run.
     fn start(&self, mut command: Command) -> Running {
         command.envs(self.outside.environment());
         self.world.launch(self.outside.with_open_files(&command))
@@ -240,7 +240,8 @@ impl Field {
         }
     }
 
-    /// Says no to every ticket that is open. Where there is an approver, it is theirs and is taken, whatever came before it.
+    /// Denies every open ticket. If there is an approver, the decision is theirs and is accepted, whatever was sent
+    /// before it.
     fn deny(&self) {
         for ticket in self.world.status(RUN)["approvals"].as_array().unwrap() {
             let id = ticket["ticket"].as_str().unwrap();
@@ -250,19 +251,19 @@ impl Field {
                 self.world.does(0, &deny);
                 continue;
             }
-            // What was approved a moment ago is not open any more.
+            // A call that was approved a moment ago is not open any more.
             drop(self.world.neuron(&["deny", RUN, id]));
         }
     }
 
-    /// What the model was told, by call.
+    /// Returns the results that the model read, by call.
     fn results(&self) -> BTreeMap<String, String> {
         let last = self.model.bodies().pop().unwrap();
         chat::tool_results(&last).into_iter().collect()
     }
 }
 
-/// Somebody whose decisions count, with a key that nothing of the agent is told of.
+/// An approver, with a key that is unknown to the agent and its processes.
 struct Approver {
     keys: TempDir,
 }
@@ -281,13 +282,13 @@ impl Approver {
         Self { keys }
     }
 
-    /// The file of the key.
+    /// Returns the path of the key's file.
     fn key(&self) -> String {
         let key = self.keys.path().join("key");
         key.to_str().unwrap().to_owned()
     }
 
-    /// What the agent file says of them.
+    /// Returns the approver's table in the agent file.
     fn table(&self) -> String {
         let public = fs::read_to_string(self.keys.path().join("key.pub")).unwrap();
         format!("\n[approvers.ada]\nkey = \"{}\"\n", public.trim())
@@ -302,7 +303,7 @@ fn engine(door: Door) -> Option<Engine> {
     }
 }
 
-/// Temporal's own command.
+/// Returns the path of Temporal's own command.
 fn temporal() -> PathBuf {
     let Launcher::Native(program) = Launcher::find(Engine::Temporal).unwrap() else {
         panic!("this test needs Temporal's own command: set NEURON_TEMPORAL to it");
@@ -310,7 +311,7 @@ fn temporal() -> PathBuf {
     program
 }
 
-/// The directories that it reads, which no sandbox shows by itself.
+/// Returns the directories that Python reads, which no sandbox shows by itself.
 fn parts_of_python() -> Vec<String> {
     let says = "import sys; print(sys.prefix); print(sys.base_prefix)";
     let said = Command::new(python()).args(["-c", says]).output().unwrap();
@@ -319,14 +320,14 @@ fn parts_of_python() -> Vec<String> {
     said.lines().map(ToOwned::to_owned).collect()
 }
 
-/// The worker that `cargo xtask test` has built, or the one beside the command.
+/// Returns the worker that `cargo xtask test` has built, or the one beside the command.
 fn folder_of(program: &Path) -> PathBuf {
     let real = program.canonicalize().unwrap();
     real.parent().unwrap().to_owned()
 }
 
-/// A model that asks for all attacks in one turn, each that decides beside a call that needs a ticket, and for a command
-/// after them, which starts what they have left for it.
+/// Returns a model that asks for all attacks in one turn, each attack that decides beside a call that needs a ticket,
+/// and for a command after them, which starts what they have left for it.
 fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds, deciders: Deciders) -> FakeModel {
     let is_root = Outside::is_root();
     let mut calls: Vec<(String, &str, Value)> = Vec::new();
@@ -349,7 +350,7 @@ fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds, deciders: Deci
         let succeeds = bounds.let_through(deciders, &attempt.attack, attempt.means, is_root);
         let tries = match deciders {
             Deciders::Anybody => 25,
-            // Once it has found its ticket, every further try is the same.
+            // Once an attack has found its ticket, every further try is the same.
             Deciders::Approvers => 8,
         };
         let args = json!({"command": outside.script(attempt, &ticket, succeeds, tries)});

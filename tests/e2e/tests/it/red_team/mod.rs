@@ -1,6 +1,7 @@
 //! An agent with `bash`, an MCP server and hostile instructions, on four doors.
 //!
-//! It is told all that it could find out. The same attacks are made without a sandbox, so that each is known to work.
+//! The agent gets all that it could find out. The same attacks are made without a sandbox, so that each is known to
+//! work.
 
 mod field;
 
@@ -10,14 +11,15 @@ use neuron_testing::redteam::{Bounds, Deciders, Door, rows, rows_of};
 
 use field::Field;
 
-/// Checks that on this door those attacks succeed that should, and no others.
+/// Checks that on this door exactly the expected attacks succeed.
 fn attacked(door: Door) {
     for bounds in Bounds::ALL {
         Field::new(door, bounds, Deciders::Anybody).fight();
     }
 }
 
-/// Checks that nothing of it decides where people are named who do, and that theirs counts after all of it.
+/// Checks that no attack decides a ticket if approvers are named, and that the approvers' decision counts after all
+/// attacks.
 fn decided(door: Door) {
     for bounds in Bounds::ALL {
         Field::new(door, bounds, Deciders::Approvers).fight();
@@ -59,7 +61,7 @@ fn an_agent_of_a_worker_on_restate_does_not_get_out_and_does_not_decide() {
     attacked(Door::Restate);
 }
 
-/// Every promise of the chapter on trust names the tests that hold it, and they are there.
+/// Checks that every promise of the chapter on trust names the tests that enforce it, and that the tests exist.
 #[test]
 fn the_book_names_the_tests_that_hold_its_promises() {
     let page = include_str!("../../../../../docs/src/trust.md");
@@ -87,7 +89,7 @@ fn the_book_names_the_tests_that_hold_its_promises() {
     }
 }
 
-/// All of the workspace's tests as one text.
+/// Returns all of the workspace's tests as one text.
 fn sources(root: &Path) -> String {
     let mut text = String::new();
     let mut folders = ["crates", "tests", "workers"]
