@@ -57,7 +57,8 @@ const PROVIDER: &str = "parent";
 pub struct SubAgentConfig {
     /// The sub-agent's instructions.
     pub system_prompt: String,
-    /// The sub-agent's tools, of those of its caller. It does not see the others, and unknown names are ignored.
+    /// The sub-agent's tools, of those of its caller. The sub-agent does not see the others, and unknown names are
+    /// ignored.
     pub tools: Vec<String>,
     /// The name by which the provider knows the model. Default is `None`: the provider is asked for no model by name.
     pub model: Option<String>,

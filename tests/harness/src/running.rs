@@ -131,7 +131,7 @@ fn read(path: &Path) -> String {
 pub struct Finished {
     /// The command, as it was given to the operating system.
     pub line: String,
-    /// Its exit code; `None` where a signal ended it.
+    /// The process's exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// What it printed to standard output.
     pub stdout: String,

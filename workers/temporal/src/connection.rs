@@ -52,7 +52,7 @@ impl NotReached {
 ///
 /// # Errors
 ///
-/// Settings that cannot be used, a server that rejects the connection, or one that is not there in time.
+/// Settings that cannot be used, a server that rejects the connection, or one that does not answer in time.
 pub(crate) async fn connect(
     wait: Option<Duration>,
     patience: Duration,

@@ -127,7 +127,7 @@ pub enum AgentError {
         /// The tool.
         tool: String,
     },
-    /// An agent is to start a workflow of one's own, or to hand its runs over to one.
+    /// An agent is to start a workflow of the program, or to hand its runs over to one.
     #[error(
         "agent {agent} lists the workflow {workflow}: list agents alone, and have the workflow start this agent instead"
     )]

@@ -17,7 +17,7 @@ use crate::{
     home::trust::Foreign,
 };
 
-/// What can go wrong with a command. Each message says what is wrong and what to do.
+/// The error of a command. Each message states what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     #[error("there is no prompt: give it as an argument, `neuron run \"…\"`, or on standard input")]

@@ -67,7 +67,7 @@ pub const AGENT_FILE: &str = "neuron.toml";
 
 /// The agents of an agent file, with the providers, MCP servers and prices that they use.
 ///
-/// What the keys mean is said in one place: the page *The agent file* of the book, `docs/src/agent-file.md`.
+/// The keys are described in one place: the page *The agent file* of the book, `docs/src/agent-file.md`.
 ///
 /// Two values are equal if they define the same, however their files write it.
 #[derive(Debug, Clone)]

@@ -140,7 +140,7 @@ fn killed_in_read(number: usize) {
     drop(reader);
 
     let resumed = run.world.start(&["resume", RUN, "--json"]);
-    // It is called again.
+    // The call is made again.
     drop(gate.reader());
     check_output(&resumed.finish().exits(0).json());
     for (of, count) in run.requests() {

@@ -164,7 +164,7 @@ async fn decide(
     let session = session.signing(&by.sign);
     let decider = Decider::of(&session, &target.run, &target.status)?;
     let decision = Decision {
-        // If a ticket is not open, the engine reports what became of it, whatever the digest.
+        // If a ticket is not open, the engine reports how it was closed, whatever the digest.
         digest: by
             .digest
             .or_else(|| open.map(|open| open.digest.clone()))

@@ -118,7 +118,7 @@ async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Takes a session back from a run whose turn is lost, and reports it. `force` does that whatever became of the run.
+/// Takes a session back from a run whose turn is lost, and reports it. `force` does that for a run in any state.
 async fn release(session: &Session, name: &str, force: bool) -> Result<Exit, CliError> {
     let sessions = session.sessions().await?;
     let loaded = sessions.storage().load(name).await;

@@ -17,7 +17,7 @@ use crate::{
 /// A message about a run below.
 #[derive(Debug)]
 enum Told {
-    /// The run is taken up, perhaps again.
+    /// A process executes the run, perhaps again.
     TakenUp(RunId),
     Event(RunId, Box<RunEvent>),
 }
@@ -27,7 +27,7 @@ enum Told {
 pub(crate) struct Ear(UnboundedSender<Told>);
 
 impl Ear {
-    /// Returns the sink of a run that is taken up.
+    /// Returns the sink of a run whose execution begins.
     pub(crate) fn sink(&self, run_id: &RunId) -> Arc<dyn EventSink> {
         self.tell(Told::TakenUp(run_id.clone()));
         Arc::new(Sink {

@@ -30,7 +30,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// Why a run is not followed any longer.
 #[derive(Debug)]
 pub(crate) enum Followed {
-    /// It is over.
+    /// The run is over.
     Over,
     /// The run is not over, and no process executes it.
     Left(Box<RunStatus>),
@@ -83,7 +83,7 @@ pub(crate) async fn follow(
             quiet += 1;
         } else {
             let events = match run.events_after(seen).await {
-                // A later look finds these events. After the end they are not awaited: the output is there.
+                // A later look finds these events. After the end they are not awaited: the output can be read.
                 Err(error) if error.is_transient() => {
                     is_behind = !over;
                     quiet += 1;

@@ -57,7 +57,7 @@ pub enum AgentFileError {
     UnknownAgent {
         /// The name that was asked for.
         name: String,
-        /// The agents that there are.
+        /// The existing agents.
         known: Vec<String>,
     },
     /// The agent names a provider that does not exist.
@@ -70,7 +70,7 @@ pub enum AgentFileError {
         agent: String,
         /// The provider that it names.
         name: String,
-        /// The providers that there are.
+        /// The existing providers.
         known: Vec<String>,
     },
     /// The agent has a tool that does not exist.
@@ -83,7 +83,7 @@ pub enum AgentFileError {
         agent: String,
         /// The tool that it has.
         name: String,
-        /// The tools that there are.
+        /// The existing tools.
         known: Vec<String>,
     },
     /// There is no such provider.
@@ -91,7 +91,7 @@ pub enum AgentFileError {
     NoProvider {
         /// The name that was asked for.
         name: String,
-        /// The providers that there are.
+        /// The existing providers.
         known: Vec<String>,
     },
     /// The provider's model answers in this process.
@@ -158,7 +158,7 @@ pub enum AgentFileError {
     UnknownMcpServer {
         /// The name that was asked for.
         name: String,
-        /// The servers that there are.
+        /// The existing servers.
         known: Vec<String>,
     },
     /// An MCP server is to get a variable that is not set.

@@ -80,7 +80,7 @@ impl OpenAgents {
     ///
     /// # Errors
     ///
-    /// [`AgentFileError::UnknownAgent`], which names the agents that there are, and
+    /// [`AgentFileError::UnknownAgent`], which lists the names of the existing agents, and
     /// [`AgentFileError::McpNotStarted`] for an agent that is not open.
     pub fn agent(&self, name: &str) -> Result<AgentSpec, AgentFileError> {
         let agent = self.inner.definitions.agent(name)?;

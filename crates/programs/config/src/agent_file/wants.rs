@@ -23,7 +23,7 @@ pub struct Wants {
     pub outside: Vec<String>,
     /// Files outside the file's folder whose content models are given.
     pub files: Vec<PathBuf>,
-    /// Where a worker keeps conversations, and continues those that are there.
+    /// Where a worker keeps conversations, and continues existing ones.
     pub sessions: Option<PathBuf>,
 }
 
