@@ -106,7 +106,7 @@ pub enum AgentError {
         /// The name.
         twice: String,
     },
-    /// An agent of a workflow is charged to a pool: agents that take turns have no pools.
+    /// An agent of a workflow is charged to a pool: agents that take turns share no pool.
     #[error(
         "the workflow {workflow} has the agent {agent}, which uses a pool: agents that take turns in a workflow share none, \
          so take the pool out of it"

@@ -190,8 +190,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets what the agent is for: the models of agents that [start it](Self::subagents) or [hand their runs over to
-    /// it](Self::handoffs) read this. Default is no description.
+    /// Sets what the agent is for: the models of agents that [start it](Self::subagents) or
+    /// [hand their runs over to it](Self::handoffs) read this. Default is no description.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
@@ -347,8 +347,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets after how many calls with the same result the model is notified of the repetition, and what happens after
-    /// twice as many. Default is 3, and another notification; 0 turns the check off.
+    /// Sets how often a call must have had the same result before until the model is notified of that, and what happens
+    /// at twice that number. Default is 3, and another notification; 0 turns the check off.
     pub fn max_repeats(mut self, times: u32, then: OnLoop) -> Self {
         self.spec.max_repeats = Some(times);
         self.spec.on_loop = then;
@@ -467,7 +467,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets how the conversation is kept small. Default is not to shorten it.
+    /// Sets how the conversation is kept small. Default is to keep all of it.
     pub fn context(mut self, policy: ContextPolicy) -> Self {
         self.spec.context = policy;
         self

@@ -60,8 +60,8 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> Agent<I, O> {
     /// # Errors
     ///
     /// [`RunFailure::NobodyToAsk`] as soon as the run waits without end for an answer that cannot be given here: start
-    /// such a run with [`run_stream`](Self::run_stream), and answer. If the agent has a rule that asks a person,
-    /// nothing is started. Otherwise the errors of [`Run::result`].
+    /// such a run with [`run_stream`](Self::run_stream), and answer. If the agent's definition shows that it may
+    /// ask a person, nothing is started. Otherwise the errors of [`Run::result`].
     pub async fn run(&self, input: &I) -> Result<O, RunFailure> {
         self.run_to_its_end(input).await?.into_value()
     }

@@ -52,8 +52,9 @@ impl Below {
         })
     }
 
-    /// Executes the run, and those below it at the same time. When this returns, only runs below that wait for a person
-    /// are not over. If the future is dropped, they end as they would with their process, and resume with the run.
+    /// Executes the run, and those below it at the same time. When this returns, no run below is in progress here any
+    /// more, except runs that wait for a person. If the future is dropped, the runs below end as they would with their
+    /// process, and resume with the run.
     ///
     /// # Errors
     ///

@@ -205,7 +205,7 @@ pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
     format!("the list is not complete: {why}; {advice}")
 }
 
-/// Returns which worker may have an agent if nothing is known of the agent.
+/// Returns the programs that may have an agent if nothing is known of the agent.
 fn any_worker(engine: &str) -> String {
     let own = match named(engine) {
         Some(EngineName::Temporal) => "on its task queue",

@@ -70,8 +70,8 @@ impl Signals {
     }
 }
 
-/// Returns whether the end of the terminal ends the program. It does not if the signal is ignored: a program that is
-/// started with `nohup` has to continue.
+/// Returns whether the end of the terminal ends the program. Without a terminal it does not: a program that was started
+/// with `nohup` has to continue.
 fn listens_to_hangup() -> bool {
     io::stdin().is_terminal() || io::stderr().is_terminal()
 }

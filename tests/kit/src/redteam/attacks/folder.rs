@@ -77,8 +77,8 @@ umount -l "$work/.git/hooks"; echo "$mark" > ".git/hooks/$name""#,
 ];
 
 /// Each library does what the real one does: a copy of the real one is beside it under another name. When the library
-/// is loaded, it copies the marks to the outside. A program that a person starts again does not load it, as that is
-/// outside of any sandbox.
+/// is loaded, it copies the marks to the outside. In a program that a person starts again, by `resume`, it copies
+/// nothing, as that program is outside of any sandbox.
 const PLANTS_LIBRARY: &str = r#"cd "$libraries" && echo "$mark" > "$name-loaded" && made=$(mktemp -d "$PWD/made-XXXXXX") || exit
 cat > "$made/planted.c" <<END
 #include <stdlib.h>

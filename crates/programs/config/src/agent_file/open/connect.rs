@@ -279,7 +279,7 @@ fn check_prices(
 fn has_cost(agent: &AgentSpec, model: ModelName<'_>, prices: &Prices) -> bool {
     let mut head = RequestHead::clone(&agent.head);
     if head.provider.as_deref() != Some(model.provider) {
-        // These fields are not sent to another provider.
+        // The further fields are not sent to another provider.
         head.extra = None;
     }
     head.provider = Some(model.provider.to_owned());
