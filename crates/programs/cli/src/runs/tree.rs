@@ -43,7 +43,7 @@ pub(crate) struct Node {
     pub(crate) is_last: bool,
 }
 
-/// The knowledge of a run of a tree.
+/// A run of a tree, as far as it is known.
 #[derive(Debug)]
 pub(crate) enum Found {
     Known(Box<RunStatus>),
