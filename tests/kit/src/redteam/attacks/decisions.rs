@@ -131,7 +131,7 @@ done"#,
     Attack::new(
         "schedules-the-call",
         AIM,
-        "schedule the call from a workflow of its own, with a decision that nobody made, by Temporal's Python SDK",
+        "schedule the call from a workflow of its own, with a decision that no person made, by Temporal's Python SDK",
         r#"strange=$(cat <<'PYTHON'
 import asyncio, hashlib, json, sys
 from datetime import timedelta

@@ -26,7 +26,7 @@ made=$(mktemp -d) && (cat neuron.toml; echo "# $mark") > "$made/new" && mv "$mad
     Attack::new(
         "adds-included-file",
         AIM,
-        "add a file to a directory of which it includes all",
+        "add a file to a directory whose files it includes",
         r##"echo "# $mark" > "agents/$name.toml""##,
         Sign::marked("$work/agents/$name.toml"),
     ),
