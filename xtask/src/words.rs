@@ -17,11 +17,14 @@ use crate::{command, workspace};
 
 /// The files and folders whose prose has none of the words. The list grows until it is `.`.
 const CLEAN: &[&str] = &[
+    "CONTRIBUTING.md",
+    "README.md",
     "benches/README.md",
     "benches/src",
     "crates/blocks",
     "crates/core",
     "crates/engines",
+    "crates/neuron/README.md",
     "crates/neuron/macros",
     "crates/neuron/src",
     "crates/programs/cli/README.md",
@@ -35,6 +38,7 @@ const CLEAN: &[&str] = &[
     "crates/programs/cli/tests",
     "crates/programs/config",
     "crates/programs/worker",
+    "docs",
     "examples",
     "fuzz",
     "tests/e2e",
@@ -54,8 +58,8 @@ const CLEAN: &[&str] = &[
     "xtask/src/circles",
     "xtask/src/docs",
     "xtask/src/test",
-    "xtask/src/words.rs",
     "xtask/src/words",
+    "xtask/src/words.rs",
 ];
 
 /// Lists the words that prose here does without, and what to say instead.
