@@ -21,9 +21,9 @@ use uuid::Uuid;
 use crate::{
     attempts::worker_context::WorkerContext,
     door::{
-        cancellation::Cancellation, carried::Carried, ledger_writer::LedgerWriter,
-        mailbox::Mailbox, record::Record, segment::Segment, sink_replay_filter::SinkReplayFilter,
-        steps::Steps, waits::Waits,
+        attachment::Attachment, cancellation::Cancellation, carried::Carried,
+        ledger_writer::LedgerWriter, mailbox::Mailbox, record::Record, segment::Segment,
+        sink_replay_filter::SinkReplayFilter, steps::Steps, waits::Waits,
     },
     wire::{
         entries::{AttemptEnd, Observation},
@@ -96,6 +96,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) ctx: &'a ContextInternal,
     pub(crate) worker: &'a WorkerContext,
     pub(crate) names: &'a ServiceNames,
+    /// The invocation that the context belongs to.
+    pub(crate) invocation: &'a str,
     pub(crate) run_id: &'a RunId,
     /// The agent's name.
     pub(crate) agent: Arc<str>,
@@ -165,6 +167,7 @@ impl<'a> RestateDurableContext<'a> {
             pulse,
             ledger,
             opening.is_again,
+            Attachment::new(opening.invocation, has_continued),
         );
         waits.tell_cancelled(&segment);
         Ok(Self {
@@ -201,7 +204,7 @@ impl<'a> RestateDurableContext<'a> {
         }
         // An inbox that got nothing has nothing to forget, and a call would be a separate invocation.
         let is_known = waits.mailbox.count() > 0 || waits.cancellation.error().is_some();
-        if is_known || self.has_continued {
+        if is_known || self.segment.attachment.is_made() {
             let run_id = steps.run_id.as_str();
             let close = RequestTarget::object(self.names.inbox(), run_id, "close");
             drop(steps.ctx.request::<_, ()>(close, ()).send());

@@ -1,5 +1,6 @@
 //! The door: attempts beside the run, awaited by journaled waits.
 
+pub(crate) mod attachment;
 pub(crate) mod beginning;
 pub(crate) mod cancellation;
 pub(crate) mod carried;

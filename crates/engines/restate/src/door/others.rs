@@ -1,11 +1,14 @@
 //! Messages from a run to other runs of its services.
 
-use neuron_types::{ChildRequest, DurableError, Effect, Outcome, RunSignal};
+use neuron_types::{ChildRequest, DurableError, Effect, Outcome, RunSignal, signal};
 use restate_sdk::{context::RequestTarget, serde::Json};
 
 use crate::{
     door::segment::Segment,
-    wire::{messages::NamedSignal, meter::CALL},
+    wire::{
+        messages::{Addressee, Attach, NamedSignal, Signal},
+        meter::CALL,
+    },
 };
 
 impl Segment<'_> {
@@ -17,21 +20,26 @@ impl Segment<'_> {
         let target = |run: &str, handler: &str| RequestTarget::workflow(service, run, handler);
         let outcome = match effect {
             Effect::Agent(child) => {
+                self.attach();
                 let ChildRequest { run, request } = &**child;
                 let request = serde_json::to_value(request).map_err(DurableError::engine)?;
                 let start = target(run.as_str(), "run");
                 drop(steps.ctx.request::<_, ()>(start, Json(request)).send());
                 Outcome::Agent
             }
-            Effect::Signal(signal) => {
-                let RunSignal { run, name, payload } = RunSignal::clone(signal);
-                let signal = NamedSignal {
-                    name,
-                    payload,
-                    waits: true,
-                };
-                let take = target(run.as_str(), "signal");
-                drop(steps.ctx.request::<_, ()>(take, Json(signal)).send());
+            Effect::Signal(sent) => {
+                let RunSignal { run, name, payload } = RunSignal::clone(sent);
+                // A parent has attached itself before its children began. Children have no reason to.
+                if matches!(name.as_str(), signal::CHILD | signal::LEASE) {
+                    let put = RequestTarget::object(steps.names.inbox(), run.as_str(), "signal");
+                    let at = self.ledger().clock.now();
+                    let signal = Signal { name, payload, at };
+                    drop(steps.ctx.request::<_, ()>(put, Json(signal)).send());
+                } else {
+                    let take = target(run.as_str(), "signal");
+                    let signal = NamedSignal::of_run(name, payload);
+                    drop(steps.ctx.request::<_, ()>(take, Json(signal)).send());
+                }
                 Outcome::Signal
             }
             other => {
@@ -42,5 +50,23 @@ impl Segment<'_> {
         };
         steps.meter.count(CALL);
         Ok(outcome)
+    }
+
+    /// Notifies the inbox of this invocation, once, so that the run's children reach it without asking the run.
+    fn attach(&self) {
+        if self.attachment.make() {
+            return;
+        }
+        let steps = &self.steps;
+        let attach = Attach {
+            to: Addressee {
+                run: self.ledger().status().started_at,
+                at: self.attachment.invocation.to_owned(),
+            },
+            taken: None,
+        };
+        let target = RequestTarget::object(steps.names.inbox(), steps.run_id.as_str(), "attach");
+        drop(steps.ctx.request::<_, ()>(target, Json(attach)).send());
+        steps.meter.count(CALL);
     }
 }

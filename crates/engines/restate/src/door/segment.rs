@@ -15,7 +15,7 @@ use crate::{
         registry::{Joined, Manner},
         work::Work,
     },
-    door::{ledger_writer::LedgerWriter, steps::Steps},
+    door::{attachment::Attachment, ledger_writer::LedgerWriter, steps::Steps},
     wire::entries::Observation,
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Segment<'a> {
     /// Whether the invocation is retried, and this attempt has not waited yet.
     pub(crate) is_again: AtomicBool,
     ledger: Mutex<LedgerWriter>,
+    /// Whether signals of other runs find the segment's invocation.
+    pub(crate) attachment: Attachment<'a>,
 }
 
 impl<'a> Segment<'a> {
@@ -43,6 +45,7 @@ impl<'a> Segment<'a> {
         pulse: Duration,
         ledger: LedgerWriter,
         is_again: bool,
+        attachment: Attachment<'a>,
     ) -> Self {
         Self {
             attempts,
@@ -52,6 +55,7 @@ impl<'a> Segment<'a> {
             is_again: is_again.into(),
             steps,
             ledger: Mutex::new(ledger),
+            attachment,
         }
     }
 

@@ -8,6 +8,9 @@
 //! A run that continues as new moves to another invocation, which attaches itself here: what the one before has not
 //! received is sent to it again. So every signal is kept until it is known to be received.
 //!
+//! A run that starts others attaches itself before it does. Its children send their signals here without a detour by the
+//! run's own handlers, which would look up what stands here already.
+//!
 //! A run that has received signals closes its inbox at its end. A signal that arrived in the run's last moment, and
 //! that it did not receive, stays here. It does not count for a later run of the same id, which starts at another time.
 
@@ -16,6 +19,7 @@ use futures::{FutureExt, future::BoxFuture};
 use neuron_engine::CancelBody;
 use neuron_types::{Refusal, RunId};
 use restate_sdk::{
+    context::RequestTarget,
     discovery::{Handler, ServiceType},
     endpoint::{ContextInternal, ServiceOptions},
     errors::{HandlerResult, TerminalError},
@@ -32,48 +36,90 @@ use crate::{
     },
     wire::{
         messages::{
-            AT, Addressee, Attach, CANCELLED, CancelRequest, PutRequest, Signal, signal_key,
+            Addressee, Attach, CANCELLED, CancelRequest, NamedSignal, PutRequest, Signal,
+            signal_key,
         },
         service_names::ServiceNames,
         settings_error::SettingsError,
     },
 };
 
-/// The state key of the numbers of signals.
-const NUMBERED: &str = "numbered";
+/// The state key of what is known of the run.
+const KNOWN: &str = "numbered";
 
 /// The state key of how many signals are not kept any more.
 const FORGOTTEN: &str = "forgotten";
 
-/// The signals of a run that have a number.
+/// The run and its signals that have a number.
 #[derive(Debug, Serialize, Deserialize)]
-struct Numbered {
+struct Known {
     /// When the run started.
     run: DateTime<Utc>,
     count: u64,
+    /// The invocation that executes the run, if one has attached itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
 }
 
-struct Inbox;
+impl Known {
+    /// Returns what is known of this run. Forgets what another run left.
+    async fn of(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<Self, TerminalError> {
+        let known = ctx.get::<Json<Self>>(KNOWN).await?;
+        Ok(match known {
+            Some(Json(known)) if known.run == run => known,
+            other => {
+                if other.is_some() {
+                    ctx.clear_all();
+                }
+                Self {
+                    run,
+                    count: 0,
+                    at: None,
+                }
+            }
+        })
+    }
+
+    /// Gives the signal the next number, and sends it to this invocation.
+    fn send(&mut self, ctx: &ContextInternal, at: &str, signal: Signal) {
+        self.count += 1;
+        ctx.set(KNOWN, Json(&*self));
+        ctx.set(&kept(self.count), Json(&signal));
+        ctx.resolve_signal(at, &signal_key(self.count), Json(signal));
+    }
+
+    /// Returns the invocation that executes the run.
+    fn at(&self, to: Addressee) -> String {
+        self.at.clone().unwrap_or(to.at)
+    }
+}
+
+struct Inbox {
+    names: ServiceNames,
+}
 
 impl Handlers for Inbox {
     const KIND: ServiceType = ServiceType::VirtualObject;
 
     fn manifest() -> Vec<Handler> {
         let put = json_handler("put", None, "Passes a signal on to the run.");
-        let cancel = json_handler("cancel", None, "Says to the run that it is cancelled.");
+        let signal = json_handler("signal", None, "Passes a signal of another run on.");
+        let cancel = json_handler("cancel", None, "Notifies the run that it is cancelled.");
         let attach = json_handler(
             "attach",
             None,
-            "Sends to this invocation from now on, and what was not taken again.",
+            "Sends to this invocation from now on, and again what the one before did not receive.",
         );
         let close = handler("close", None, "Forgets everything: the run is over.");
-        [put, cancel, attach, close].into_iter().flatten().collect()
+        let all = [put, signal, cancel, attach, close];
+        all.into_iter().flatten().collect()
     }
 
     fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool> {
         async move {
             match handler {
                 "put" => answer(ctx, |Json(request), of| put(ctx, of.key, request)).await,
+                "signal" => answer(ctx, |Json(signal), of| self.signal(ctx, of.key, signal)).await,
                 "cancel" => answer(ctx, |Json(request), _| cancel(ctx, request)).await,
                 "attach" => answer(ctx, |Json(request), _| attach(ctx, request)).await,
                 "close" => {
@@ -90,6 +136,28 @@ impl Handlers for Inbox {
     }
 }
 
+impl Inbox {
+    /// Passes on a signal of another run. A run that has not attached itself may not have begun, or may be over: its own
+    /// handler finds out.
+    async fn signal(
+        &self,
+        ctx: &ContextInternal,
+        run_id: String,
+        signal: Signal,
+    ) -> HandlerResult<()> {
+        if let Some(Json(mut known)) = ctx.get::<Json<Known>>(KNOWN).await?
+            && let Some(at) = known.at.clone()
+        {
+            known.send(ctx, &at, signal);
+            return Ok(());
+        }
+        let target = RequestTarget::workflow(self.names.agent(), run_id, "signal");
+        let signal = NamedSignal::of_run(signal.name, signal.payload);
+        drop(ctx.request::<_, ()>(target, Json(signal)).send());
+        Ok(())
+    }
+}
+
 async fn put(ctx: &ContextInternal, run_id: String, put: PutRequest) -> HandlerResult<()> {
     let PutRequest {
         to,
@@ -97,7 +165,7 @@ async fn put(ctx: &ContextInternal, run_id: String, put: PutRequest) -> HandlerR
         ticket,
         most,
     } = put;
-    let count = numbered(ctx, to.run).await?;
+    let mut known = Known::of(ctx, to.run).await?;
     if let Some(ticket) = ticket {
         let key = format!("sent-{ticket}");
         let sent = ctx.get::<u32>(&key).await?.unwrap_or_default();
@@ -108,51 +176,43 @@ async fn put(ctx: &ContextInternal, run_id: String, put: PutRequest) -> HandlerR
         }
         ctx.set(&key, sent.saturating_add(1));
     }
-    let seq = count + 1;
-    let run = to.run;
-    ctx.set(NUMBERED, Json(Numbered { run, count: seq }));
-    ctx.set(&kept(seq), Json(&signal));
-    let at = attached(ctx, to).await?;
-    ctx.resolve_signal(&at, &signal_key(seq), Json(signal));
+    let at = known.at(to);
+    known.send(ctx, &at, signal);
     Ok(())
 }
 
 async fn cancel(ctx: &ContextInternal, request: CancelRequest) -> HandlerResult<()> {
     let CancelRequest { to, body } = request;
-    let count = numbered(ctx, to.run).await?;
-    let run = to.run;
-    ctx.set(NUMBERED, Json(Numbered { run, count }));
+    let known = Known::of(ctx, to.run).await?;
+    ctx.set(KNOWN, Json(&known));
     ctx.set(CANCELLED, Json(&body));
-    let at = attached(ctx, to).await?;
-    ctx.resolve_signal(&at, CANCELLED, Json(body));
+    ctx.resolve_signal(&known.at(to), CANCELLED, Json(body));
     Ok(())
 }
 
 async fn attach(ctx: &ContextInternal, request: Attach) -> HandlerResult<()> {
     let Attach { to, taken } = request;
-    let count = numbered(ctx, to.run).await?;
-    let forgotten = ctx.get::<u64>(FORGOTTEN).await?.unwrap_or_default();
-    for seq in forgotten + 1..=taken {
-        ctx.clear(&kept(seq));
-    }
-    ctx.set(FORGOTTEN, taken.max(forgotten));
-    for seq in taken + 1..=count {
-        if let Some(Json(signal)) = ctx.get::<Json<Signal>>(&kept(seq)).await? {
-            ctx.resolve_signal(&to.at, &signal_key(seq), Json(signal));
+    let mut known = Known::of(ctx, to.run).await?;
+    // What arrived before the first invocation attached itself was sent to that invocation.
+    if let Some(taken) = taken {
+        let forgotten = ctx.get::<u64>(FORGOTTEN).await?.unwrap_or_default();
+        for seq in forgotten + 1..=taken {
+            ctx.clear(&kept(seq));
         }
+        ctx.set(FORGOTTEN, taken.max(forgotten));
+        for seq in taken + 1..=known.count {
+            if let Some(Json(signal)) = ctx.get::<Json<Signal>>(&kept(seq)).await? {
+                ctx.resolve_signal(&to.at, &signal_key(seq), Json(signal));
+            }
+        }
+        if let Some(Json(body)) = ctx.get::<Json<CancelBody>>(CANCELLED).await? {
+            ctx.resolve_signal(&to.at, CANCELLED, Json(body));
+        }
+        known.at = None;
     }
-    if let Some(Json(body)) = ctx.get::<Json<CancelBody>>(CANCELLED).await? {
-        ctx.resolve_signal(&to.at, CANCELLED, Json(body));
-    }
-    let run = to.run;
-    ctx.set(NUMBERED, Json(Numbered { run, count }));
-    ctx.set(AT, to.at);
+    known.at.get_or_insert(to.at);
+    ctx.set(KNOWN, Json(known));
     Ok(())
-}
-
-/// Returns the invocation that executes the run.
-async fn attached(ctx: &ContextInternal, to: Addressee) -> Result<String, TerminalError> {
-    Ok(ctx.get::<String>(AT).await?.unwrap_or(to.at))
 }
 
 /// Returns the state key of a signal that may not be received yet.
@@ -160,22 +220,13 @@ fn kept(seq: u64) -> String {
     format!("kept-{seq}")
 }
 
-/// Returns how many signals of the run that started at this time have a number. Forgets what another run left.
-async fn numbered(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<u64, TerminalError> {
-    match ctx.get::<Json<Numbered>>(NUMBERED).await? {
-        Some(Json(numbered)) if numbered.run == run => Ok(numbered.count),
-        Some(_) => {
-            ctx.clear_all();
-            Ok(0)
-        }
-        None => Ok(0),
-    }
-}
-
 pub(crate) fn definition(names: &ServiceNames) -> Result<ServiceDefinition, SettingsError> {
     // The kept signals are not sent along with every call.
     let options = ServiceOptions::new()
         .ingress_private(true)
         .enable_lazy_state(true);
-    dispatch::definition(names.inbox(), Inbox, short(options))
+    let inbox = Inbox {
+        names: names.clone(),
+    };
+    dispatch::definition(names.inbox(), inbox, short(options))
 }

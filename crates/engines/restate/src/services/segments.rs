@@ -99,7 +99,12 @@ impl Segments {
         let beginning = Beginning::New(request);
         // Senders that have something for the run send it there.
         ctx.set(AT, of.invocation_id.clone());
-        let first = self.segment(ctx, &run_id, beginning, None, most, is_again);
+        let invocation = Invocation {
+            ctx,
+            id: &of.invocation_id,
+            is_again,
+        };
+        let first = self.segment(invocation, &run_id, beginning, None, most);
         let left = match first.await? {
             Ended::Over(output) => return Ok(Json(*output)),
             Ended::Continues(left) => left,
@@ -140,15 +145,20 @@ impl Segments {
         let attach = Attach {
             to: Addressee {
                 run: ledger.status().started_at,
-                at: of.invocation_id,
+                at: of.invocation_id.clone(),
             },
-            taken: mailbox.count(),
+            taken: Some(mailbox.count()),
         };
         let target = RequestTarget::object(self.names.inbox(), run_id.as_str(), "attach");
         ctx.request::<_, ()>(target, Json(attach)).call().await?;
         let (carried, most) = (Some((ledger, mailbox)), self.settings.most);
         let beginning = Beginning::Continued(state);
-        let ended = self.segment(ctx, &run_id, beginning, carried, most, is_again);
+        let invocation = Invocation {
+            ctx,
+            id: &of.invocation_id,
+            is_again,
+        };
+        let ended = self.segment(invocation, &run_id, beginning, carried, most);
         Ok(Json(match ended.await? {
             Ended::Over(output) => Some(*output),
             Ended::Continues(_) => None,
@@ -194,24 +204,24 @@ impl Segments {
     /// Runs the workflow in this invocation.
     async fn segment(
         &self,
-        ctx: &ContextInternal,
+        invocation: Invocation<'_>,
         run_id: &RunId,
         beginning: Beginning,
         carried: Option<(LedgerWriter, Mailbox)>,
         most: SegmentSize,
-        is_again: bool,
     ) -> HandlerResult<Ended> {
         let opening = Opening {
-            ctx,
+            ctx: invocation.ctx,
             worker: &self.worker,
             names: &self.names,
+            invocation: invocation.id,
             run_id,
             agent: beginning.agent().into(),
             first: beginning.first_step(),
             tags: beginning.tags(),
             pulse: self.settings.pulse(),
             most,
-            is_again,
+            is_again: invocation.is_again,
             patches: self.workflows.patches_of(beginning.agent()),
             deployment: self.settings.deployment.clone(),
         };
@@ -233,6 +243,14 @@ impl Segments {
         door.finish(&output).await;
         Ok(Ended::Over(Box::new(output)))
     }
+}
+
+/// The invocation that a segment runs in.
+struct Invocation<'a> {
+    ctx: &'a ContextInternal,
+    id: &'a str,
+    /// Whether it is retried.
+    is_again: bool,
 }
 
 /// The result of a segment.

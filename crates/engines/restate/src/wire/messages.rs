@@ -25,7 +25,7 @@ pub(crate) struct Signal {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) payload: Value,
-    /// When the inbox accepted it.
+    /// When it was accepted, or when another run sent it.
     pub(crate) at: DateTime<Utc>,
 }
 
@@ -45,12 +45,13 @@ pub(crate) struct CancelRequest {
     pub(crate) body: CancelBody,
 }
 
-/// The input of the inbox's handler `attach`: the run continues in this invocation.
+/// The input of the inbox's handler `attach`: signals are sent to this invocation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Attach {
     pub(crate) to: Addressee,
-    /// How many signals the run has received.
-    pub(crate) taken: u64,
+    /// How many signals the run had received when it continued in this invocation; `None` if it began in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) taken: Option<u64>,
 }
 
 /// The input of the inbox's handler `put`.
@@ -81,6 +82,17 @@ pub(crate) struct NamedSignal {
     /// Whether another run sends it: then it waits for a run that has yet to begin.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) waits: bool,
+}
+
+impl NamedSignal {
+    /// Returns a signal that another run sends.
+    pub(crate) const fn of_run(name: String, payload: Value) -> Self {
+        Self {
+            name,
+            payload,
+            waits: true,
+        }
+    }
 }
 
 /// The input of the handler `events`.
