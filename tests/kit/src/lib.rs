@@ -30,5 +30,5 @@ pub use stages::{
     Record, Run, Stage, agent, check_delays, decision, expect, run_all, run_client,
     run_client_transcripts, run_matching, second_starts, waits,
 };
-pub use workers::{AgentFolder, InFlight, worker_variables};
+pub use workers::{AgentFolder, Came, Desk, InFlight, worker_variables};
 pub use worlds::{Attempt, Ending, Gate, Person, ScriptedModel, SentTools, World, executor_at};

@@ -6,7 +6,7 @@ use std::{error::Error, net::SocketAddr};
 
 use neuron_restate::{AgentServices, ServiceNames};
 use neuron_testing::{
-    executor_at,
+    Desk, executor_at,
     worker_variables::{agents, continue_as_new_after, variable},
 };
 use tokio::net::TcpListener;
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let executor = executor_at(variable("NEURON_TESTING_WORLD")?);
     let names = ServiceNames::new(variable::<String>("NEURON_TESTING_PREFIX")?)?;
     let mut services = AgentServices::new(names, executor, |door, start| {
-        Box::pin(neuron_workflows::agent(door, start))
+        Box::pin(neuron_workflows::run_of_tree::<Desk, _>(door, start))
     })
     .with_agents(agents()?)
     .accept_definitions(true);

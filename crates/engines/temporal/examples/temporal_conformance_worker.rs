@@ -6,7 +6,7 @@ use std::{error::Error, time::Duration};
 
 use neuron_temporal::{AgentClient, AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_testing::{
-    executor_at,
+    Desk, executor_at,
     worker_variables::{agents, continue_as_new_after, variable},
 };
 use neuron_types::{DurableError, RunOutput, RunStart};
@@ -26,7 +26,7 @@ impl AgentWorkflow for Agent {
         door: TemporalDurableContext<Self>,
         start: RunStart,
     ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, start).await
+        neuron_workflows::run_of_tree::<Desk, _>(door, start).await
     }
 }
 

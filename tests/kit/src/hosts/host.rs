@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::World;
 
-/// Executes runs of [`neuron_workflows::agent`] through one kind of door.
+/// Executes runs of agents and of the workflow [`Desk`](crate::Desk) through one kind of door.
 pub trait Host: Sized {
     /// The host's sessions: see [`Session`].
     type Session: Session;

@@ -13,7 +13,7 @@ use neuron_types::{Refusal, RunId, RunOutput, RunRequest};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{ClientSession, Host, HostError, World};
+use crate::{ClientSession, Desk, Host, HostError, World};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5); // Between two looks.
 
@@ -123,7 +123,7 @@ impl JournaledHost {
         let executors = Executors::from(executor.with_definitions(agents.definitions().cloned()));
         let mut worker =
             LocalWorker::builder(journal.clone(), (executors, agents), |door, start| {
-                Box::pin(neuron_workflows::agent(door, start))
+                Box::pin(neuron_workflows::run_of_tree::<Desk, _>(door, start))
             });
         if let Some(operations) = self.continue_as_new_after {
             worker = worker.continue_as_new_after(operations);
@@ -135,7 +135,9 @@ impl JournaledHost {
         let (ended, stops) = oneshot::channel::<()>();
         let run = async {
             let output = door
-                .execute(|door, start| Box::pin(neuron_workflows::agent(door, start)))
+                .execute(|door, start| {
+                    Box::pin(neuron_workflows::run_of_tree::<Desk, _>(door, start))
+                })
                 .await;
             drop(ended);
             output

@@ -20,7 +20,7 @@ use neuron_types::{
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::{Host, HostError, Session, World};
+use crate::{Desk, Host, HostError, Session, World};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5); // Between two looks.
 
@@ -51,11 +51,11 @@ impl LocalHost {
 }
 
 impl Default for LocalHost {
-    /// Returns a host that executes [`neuron_workflows::agent`].
+    /// Returns a host that executes agents, and the workflow [`Desk`].
     fn default() -> Self {
         Self::executing(|door, start| async move {
             let agent: MemoryWorkflow =
-                |door, start| Box::pin(neuron_workflows::agent(door, start));
+                |door, start| Box::pin(neuron_workflows::run_of_tree::<Desk, _>(door, start));
             door.execute(start, agent).await
         })
     }

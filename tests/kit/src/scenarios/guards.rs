@@ -28,7 +28,7 @@ fn guarded() -> AgentSpec {
 }
 
 /// Returns a call, an answer with a text that a guard finds at this point, and one more answer.
-fn script(point: GuardPoint, marker: &str) -> Value {
+pub(super) fn script(point: GuardPoint, marker: &str) -> Value {
     let at = |this: GuardPoint| if this == point { marker } else { "nothing" };
     let said = format!("{}{}", at(GuardPoint::Call), at(GuardPoint::Result));
     json!({"turns": [
@@ -77,7 +77,7 @@ pub async fn guards_look_at_every_point<H: Host>(host: &H) {
     expect("guards", &records);
 }
 
-fn released(ticket: &Ticket, point: GuardPoint) -> Decision {
+pub(super) fn released(ticket: &Ticket, point: GuardPoint) -> Decision {
     if point == GuardPoint::Call {
         assert_eq!(ticket.kind, TicketKind::Call);
         return decision(ticket, Verdict::Approve);

@@ -34,7 +34,16 @@ pub(super) async fn killed_in<S: Session>(
     script: &Value,
     runs: impl IntoIterator<Item = Held>,
 ) -> Vec<Record> {
-    let held = runs.into_iter().map(async |held: Held| {
+    let runs = runs.into_iter().map(|held| (held, script.clone()));
+    killed_with_scripts(stage, runs).await
+}
+
+/// As [`killed_in`], with a script of each run's own.
+pub(super) async fn killed_with_scripts<S: Session>(
+    stage: &Stage<S>,
+    runs: impl IntoIterator<Item = (Held, Value)>,
+) -> Vec<Record> {
+    let held = runs.into_iter().map(async |(held, script): (Held, Value)| {
         let Held {
             name,
             agent,
@@ -42,7 +51,7 @@ pub(super) async fn killed_in<S: Session>(
             step: (turn, position),
         } = held;
         let mut gate = stage.world.hold(&of, turn, position);
-        let run = stage.submit(&name, script, agent).await;
+        let run = stage.submit(&name, &script, agent).await;
         gate.reached().await;
         let beside = |attempts: &[Attempt]| {
             let own = attempts.iter().filter(|attempt| attempt.run == of);
@@ -51,7 +60,7 @@ pub(super) async fn killed_in<S: Session>(
             let all = if position == 0 {
                 1
             } else {
-                1 + calls_of(script, turn)
+                1 + calls_of(&script, turn)
             };
             (open.count() == 1 && made.count() == all).then_some(())
         };

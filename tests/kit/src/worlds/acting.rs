@@ -6,7 +6,7 @@ use neuron_executor::{Executor, ModelPrice, Prices};
 use rust_decimal::Decimal;
 
 use super::{
-    guard::WorldGuard, hook::WorldHook, line::Line, sessions::sessions, tools,
+    guard::WorldGuard, hook::WorldHook, judge, line::Line, sessions::sessions, tools,
     verifier::WorldVerifier,
 };
 use crate::ScriptedModel;
@@ -22,6 +22,7 @@ pub(crate) fn executor(line: Line) -> Executor {
             line: Arc::clone(&line),
         })
         .guard(WorldGuard)
+        .guard(judge::guard())
         .verifier(WorldVerifier {
             line: Arc::clone(&line),
         })

@@ -3,15 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
+use neuron_turn::EffectTool;
 use neuron_types::{
-    FormRequest, Pending, Resumed, ToolAnnotations, ToolContext, ToolDefinition, ToolDyn,
-    ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
+    FormRequest, Pending, Resumed, SkillSpec, ToolAnnotations, ToolContext, ToolDefinition,
+    ToolDyn, ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     line::{Line, ToolAsk},
+    skills::SkillReader,
     tool_fault::ToolFault,
 };
 
@@ -31,6 +33,9 @@ pub(crate) const KNOWING: (&str, ToolEffects) = ("pay", ToolEffects::Write);
 /// The tool that has a name like those of an MCP server.
 pub(crate) const SERVED: (&str, ToolEffects) = ("github__create_issue", ToolEffects::Idempotent);
 
+/// The tool that reads skills.
+pub(crate) const SKILLS: (&str, ToolEffects) = (SkillSpec::TOOL, ToolEffects::ReadOnly);
+
 /// The real tools that edit and read files, which act on more than the world.
 pub(crate) const EDIT: &str = "edit_file";
 pub(crate) const READ: &str = "read_file";
@@ -42,7 +47,8 @@ pub(crate) fn registry(line: &Line) -> ToolRegistry {
     };
     let mut builtin = builtin_tools(&options);
     builtin.retain(|tool| [EDIT, READ].contains(&tool.name()));
-    let mut registry = ToolRegistry::from_iter(builtin);
+    let mut registry = ToolRegistry::from_iter(builtin.into_iter().chain(EffectTool::all()));
+    registry.register_dyn(Arc::new(SkillReader::new(Arc::clone(line))));
     for (name, effects) in TOOLS.into_iter().chain([DEFERRED, KNOWING, SERVED]) {
         let line = Arc::clone(line);
         registry.register_dyn(Arc::new(WorldTool {

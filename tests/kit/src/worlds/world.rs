@@ -15,7 +15,8 @@ use neuron_executor::{Agents, Executor};
 use neuron_patience::patience;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, FailureKind, HookError, Message,
-    Provider as _, ProviderError, RunId, StepId, ToolDefinition, ToolEffects, ToolOutput,
+    Provider as _, ProviderError, RunId, SkillSpec, StepId, ToolDefinition, ToolEffects,
+    ToolOutput,
 };
 use serde_json::Value;
 use tokio::{
@@ -28,11 +29,13 @@ use super::{
     abridge::abridged,
     acting,
     gate::{Barrier, Place},
+    judge,
     line::{Line, Reach, ToolAsk},
     remote,
     sent_tools::SentTools,
+    skills,
     tool_fault::ToolFault,
-    tools::{self, DEFERRED, EDIT, KNOWING, READ, SERVED, TOOLS, ToolInput},
+    tools::{self, DEFERRED, EDIT, KNOWING, READ, SERVED, SKILLS, TOOLS, ToolInput},
 };
 use crate::{
     Attempt, Ending, Gate, ScriptedModel, Turnstile,
@@ -304,6 +307,26 @@ impl World {
         Self::definition_of(SERVED.0)
     }
 
+    /// The definition of the tool `read_skill`, which reads the [skill](Self::skill) of the executors.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    #[must_use]
+    pub fn skill_tool() -> ToolDefinition {
+        Self::definition_of(SKILLS.0)
+    }
+
+    /// The skill of the executors.
+    ///
+    /// # Panics
+    ///
+    /// If its folder cannot be read.
+    #[must_use]
+    pub fn skill() -> SkillSpec {
+        skills::of_executors().spec().clone()
+    }
+
     /// Returns the tools of the newest model call of this turn of a script.
     #[must_use]
     pub fn sent_tools(&self, script: &str, turn: u32) -> SentTools {
@@ -368,6 +391,9 @@ impl World {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
         let name = request.model.clone();
+        if judge::is_model(&name) {
+            return self.answer_guard(name, request).await;
+        }
         let script = {
             let mut state = self.state();
             let messages = abridged(&request.messages);
@@ -398,10 +424,32 @@ impl World {
         under_way.end(answer)
     }
 
+    /// What a model answers that judges.
+    async fn answer_guard(
+        &self,
+        name: String,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let question = judge::Question::of(request);
+        let under_way = self.begin(Attempt {
+            run: name,
+            step: question.step(),
+            what: "judge",
+            effects: ToolEffects::Idempotent,
+            key: None,
+            input: Value::Null,
+            token: None,
+            started: Instant::now(),
+            ended: None,
+        });
+        let _passed = under_way.hold().await;
+        under_way.end(Ok(question.answer(request)))
+    }
+
     async fn answer_tool(&self, ask: ToolAsk) -> Result<ToolOutput, ToolFault> {
         let (what, effects) = TOOLS
             .into_iter()
-            .chain([DEFERRED, KNOWING, SERVED])
+            .chain([DEFERRED, KNOWING, SERVED, SKILLS])
             .find(|(name, _)| *name == ask.tool)
             .expect("a tool of the world");
         let own = format!("{}-", self.inner.name);

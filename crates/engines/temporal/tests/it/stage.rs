@@ -9,7 +9,7 @@ use neuron_harness::{Engine, EngineServer, Launcher, until};
 use neuron_temporal::{
     AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext,
 };
-use neuron_testing::input_of;
+use neuron_testing::{Desk, input_of};
 use neuron_types::{AgentSpec, DurableError, RunId, RunOutput, RunPhase, RunStart, RunStatus};
 use serde_json::Value;
 use temporalio_client::{Client, UntypedSignal, WorkflowExecutionInfo, WorkflowHandle};
@@ -32,7 +32,7 @@ impl AgentWorkflow for Agent {
         door: TemporalDurableContext<Self>,
         start: RunStart,
     ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, start).await
+        neuron_workflows::run_of_tree::<Desk, _>(door, start).await
     }
 }
 
