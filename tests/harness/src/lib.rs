@@ -37,7 +37,9 @@ pub use crate::{
     holders::holders,
     link::Link,
     llmock::Llmock,
-    mcp_servers::{ASKING_SERVER, EverythingServer, HOSTILE_SERVER, mcp_program},
+    mcp_servers::{
+        ASKING_SERVER, EverythingServer, HOSTILE_SERVER, MANY_TOOLS_SERVER, mcp_program,
+    },
     open_files::is_open,
     oteltap::Oteltap,
     poll::{eventually, until},

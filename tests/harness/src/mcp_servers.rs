@@ -28,6 +28,12 @@ pub const ASKING_SERVER: &str = concat!(
     "/../../crates/blocks/mcp/tests/it/asking.mjs"
 );
 
+/// A server of our own with 400 tools that change nothing, such as `count_parcels_of_2023`. It is run by `node`.
+pub const MANY_TOOLS_SERVER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../crates/blocks/mcp/tests/it/many.mjs"
+);
+
 /// Returns one of the protocol's own programs, by its name, to be run by `node`: `mcp-server-everything`,
 /// `mcp-server-filesystem`, `mcp-inspector` or `conformance`. It is looked for beside the program of
 /// `NEURON_MCP_SERVERS`, which `cargo xtask test` sets, otherwise where `cargo xtask engines` puts it.

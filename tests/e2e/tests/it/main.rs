@@ -17,6 +17,7 @@ mod demo;
 mod failures;
 mod kubernetes;
 mod long_run;
+mod many_tools;
 mod model_apis;
 mod programs;
 mod providers;
