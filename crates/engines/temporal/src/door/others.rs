@@ -12,7 +12,7 @@ use crate::{
         agent_run::AgentRun,
         fairness,
         history_input::HistoryInput,
-        messages,
+        messages::{self, AnySignal},
         names::AGENT_WORKFLOW,
         payload_limits::{self, LARGEST_MESSAGE, LARGEST_PAYLOAD},
     },
@@ -56,7 +56,8 @@ impl<W> Steps<W> {
         }
     }
 
-    /// Sends a signal to another workflow. It is sent in a cancelled run, too.
+    /// Sends a signal to another workflow, or to the run itself, which the server would not deliver. It is sent in a
+    /// cancelled run, too.
     pub(crate) async fn signal_other(
         &self,
         signal: RunSignal,
@@ -65,6 +66,11 @@ impl<W> Steps<W> {
         let RunSignal { run, name, payload } = signal;
         let bytes = self.count(&payload);
         payload_limits::check_size("the signal", bytes, LARGEST_MESSAGE)?;
+        if run.as_str() == self.ctx.workflow_id() {
+            let signal = AnySignal { name, payload };
+            self.ctx.state_mut(|host| host.receive(signal));
+            return Ok(Outcome::Signal);
+        }
         let options = SignalWorkflowOptions::builder()
             .cancellation_token(token)
             .build();

@@ -3,12 +3,13 @@
 use std::{fmt, marker::PhantomData};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{Decision, RunEvent, VerifyOutcome};
+use neuron_engine::CancelBody;
+use neuron_types::{Decision, RunEvent, VerifyOutcome, json_bytes, signal};
 use temporalio_sdk::WorkflowContext;
 
 use crate::{
     state::{hosting::Hosting, run_view::RunView, search_attributes},
-    wire::history_input::HistoryInput,
+    wire::{history_input::HistoryInput, messages::AnySignal},
 };
 
 /// The Temporal workflow around an [`AgentWorkflow`](crate::AgentWorkflow): queues signals, checks updates, answers queries.
@@ -86,6 +87,17 @@ impl<W> AgentHost<W> {
     pub(crate) fn cancel(&self, reason: Option<&str>) {
         let reason = reason.unwrap_or_default();
         self.view.stop.cancel_with_reason(reason);
+    }
+
+    /// Receives a signal.
+    pub(crate) fn receive(&mut self, signal: AnySignal) {
+        let AnySignal { name, payload } = signal;
+        self.view.fill.add(json_bytes(&payload).unwrap_or_default());
+        if name == signal::CANCEL {
+            self.cancel(CancelBody::of_signal(&payload).reason.as_deref());
+        } else {
+            self.view.put_raw(name, payload);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
-use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_event, ends_run};
+use neuron_engine::{RunLedger, cannot_go_on, end_event, ends_run};
 use neuron_types::{
     DurableError, ExitReason, Refusal, RunId, RunOutput, RunScope, RunStatus, StepFailure,
     UserMessage, VerifyOutcome, declared_patches, json_bytes, signal,
@@ -338,13 +338,7 @@ struct NotContinued;
 
 impl<W: AgentWorkflow> ExecutableSyncSignal<HostSignal> for AgentHost<W> {
     fn handle(&mut self, _: &mut SyncWorkflowContext<Self>, signal: AnySignal) {
-        let AnySignal { name, payload } = signal;
-        self.view.fill.add(json_bytes(&payload).unwrap_or_default());
-        if name == signal::CANCEL {
-            self.cancel(CancelBody::of_signal(&payload).reason.as_deref());
-        } else {
-            self.view.put_raw(name, payload);
-        }
+        self.receive(signal);
     }
 }
 
