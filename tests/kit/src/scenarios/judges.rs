@@ -41,8 +41,8 @@ fn tokens_of_judge(record: &Record) -> u64 {
     used.sum()
 }
 
-/// Each verdict, and what is none, of a model about messages and calls. What the model asks, a person answers. Its tokens
-/// are the run's, each once.
+/// A model gives each verdict, and an answer that is no verdict, about messages and calls. A person answers its questions. Its
+/// tokens are counted in the run, each once.
 pub async fn models_judge_messages_and_calls<H: Host>(host: &H) {
     const ASKED: [&str; 6] = ["pass", "warn", "block", "ask", "trip", "nothing"];
     let stage = &Stage::open(host, "judged").await;
@@ -169,6 +169,8 @@ pub async fn killed_while_a_model_judges<H: Host>(host: &H) {
         assert_eq!(record.course(), undisturbed.course(), "{name}");
     }
 
+    let still = asking.waits_for(1).await.remove(0);
+    assert_eq!(still.ticket, ticket.ticket);
     asking.decide(&released(&ticket, GuardPoint::Call)).await;
     let record = asking.ends().await;
     assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));

@@ -23,7 +23,7 @@ fn some() -> AgentSpec {
     searching(60, search)
 }
 
-/// An agent with so many tools of servers, of which the world has one.
+/// Returns an agent with this number of tools of servers. The world has one of them.
 fn searching(tools: usize, search: ToolSearch) -> AgentSpec {
     let mut agent = AgentSpec {
         tool_search: Some(search),

@@ -105,6 +105,7 @@ macro_rules! __scenarios {
                 a_person_adds_to_a_budget_for_the_runs_below
                 nobody_else_grants_what_a_run_may_use
                 a_run_that_is_handed_over_goes_on_as_another_agent
+                a_workflow_carries_out_what_a_turn_asks_for
             ]
             [
                 killed_in_every_step
@@ -128,6 +129,7 @@ macro_rules! __scenarios {
                 killed_while_some_tools_are_searched
                 killed_while_a_model_judges
                 killed_while_a_skill_is_read
+                killed_while_a_turn_is_made_and_carried_out
                 rolled_over_in_the_middle_of_a_turn
                 a_run_adopts_the_current_definition
                 a_call_that_the_worker_asks_about_waits_for_a_person
@@ -193,6 +195,7 @@ macro_rules! __scenarios {
                 killed_after_a_remembered_decision
                 killed_while_calls_and_a_decision_are_in_flight
                 cancelled_after_a_kill_with_calls_in_flight
+                killed_while_a_model_judges
                 killed_while_some_tools_are_searched
                 a_run_is_started_by_name
                 a_run_adopts_the_current_definition

@@ -76,7 +76,7 @@ impl Question {
         StepId::new(1, u32::from(self.point == GuardPoint::Call))
     }
 
-    /// The verdict that the text asks for. What is none is said all the same.
+    /// Returns the verdict that the text asks for, also where the text asks for no verdict.
     pub(crate) fn answer(&self, request: &CompletionRequest) -> CompletionResponse {
         let asked = &self.asked;
         let verdict = json!({"verdict": asked, "reason": format!("the text asks for {asked}")});

@@ -6,6 +6,7 @@ use neuron_tool::{
     BuiltinOptions, ToolContext, ToolDyn, ToolError, ToolRegistry,
     builtin::{ReadSkill, Skill, SkillError},
 };
+use neuron_types::with_causes;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -186,7 +187,7 @@ async fn a_folder_that_gets_a_link_is_read_no_more() {
 fn refused(change: impl FnOnce(&Place)) -> String {
     let place = Place::new();
     change(&place);
-    let error = place.open().unwrap_err().to_string();
+    let error = with_causes(&place.open().unwrap_err());
     let here = place.temp.path().canonicalize().unwrap();
     let error = error.replace(&format!("{}/", here.display()), "");
     error.replace(&format!("{}/", place.temp.path().display()), "")

@@ -21,18 +21,6 @@ neuron_testing::conformance!(engine: RestateHost::start().await);
 neuron_testing::run_client!(RestateHost::start().await);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_workflow_carries_out_what_a_turn_asks_for() {
-    let host = RestateHost::start().await;
-    neuron_testing::scenarios::a_workflow_carries_out_what_a_turn_asks_for(&host).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn killed_while_a_turn_is_made_and_carried_out() {
-    let host = RestateHost::start().await;
-    neuron_testing::scenarios::killed_while_a_turn_is_made_and_carried_out(&host).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_away_is_said_to_be() {
     let address = ServerAddress {
         ingress_url: format!("http://{}", free_address()),

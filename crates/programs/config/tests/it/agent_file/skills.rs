@@ -123,7 +123,7 @@ fn that_cannot_be_are_refused_with_their_key_and_line() {
             write(
                 &place,
                 "skills/a/SKILL.md",
-                "---\nname: a\ndescription: Use: so\n---\n",
+                "---\nname: a\ndescription: [so]\n---\n",
             );
             problems(&place)
         },
