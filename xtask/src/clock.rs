@@ -1,9 +1,8 @@
 //! Checks that no test acts by the clock: each time in a test has its reason on its line.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::command;
+use crate::checkout;
 use crate::error::Error;
 
 /// The folders that contain only tests: from the root, or anywhere below it.
@@ -68,27 +67,13 @@ const WORDS: usize = 3;
 /// Returns an error that lists every line of a test that names a time without a reason, or names a file that cannot be
 /// read.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
-    let mut git = std::process::Command::new("git");
-    git.current_dir(root);
-    git.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let listed = command::read(&mut git)?;
     let mut found = Vec::new();
-    for name in listed.lines() {
-        let path = Path::new(name);
-        let Some(comments) = comments_of(path) else {
+    for name in &checkout::files(root, &[])? {
+        let Some(comments) = comments_of(Path::new(name)) else {
             continue;
         };
-        let text = match fs::read_to_string(root.join(path)) {
-            Ok(text) => text,
-            // The file was deleted, and Git does not know that yet.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(source) => {
-                return Err(Error::File {
-                    path: PathBuf::from(name),
-                    action: "read",
-                    source,
-                });
-            }
+        let Some(text) = checkout::read(root, name)? else {
+            continue;
         };
         let lines = without_reason(&text, is_of_tests(name), comments);
         found.extend(lines.map(|(number, line)| format!("{name}:{number}: {}", line.trim())));

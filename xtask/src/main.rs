@@ -3,6 +3,7 @@
 mod adapters;
 mod bench;
 mod changelog;
+mod checkout;
 mod ci;
 mod circles;
 mod clients;

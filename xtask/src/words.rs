@@ -7,13 +7,10 @@ mod markdown;
 mod rust;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::error::Error;
-use crate::{command, workspace};
+use crate::{checkout, workspace};
 
 /// The files and folders whose prose has none of the words. The list grows until it is `.`.
 const CLEAN: &[&str] = &[
@@ -130,27 +127,13 @@ fn check_paths(root: &Path, files: &[String], paths: &[&str], messages: bool) ->
 
 /// Returns the names of the Rust and Markdown files that Git knows or does not ignore.
 fn files(root: &Path) -> Result<Vec<String>, Error> {
-    let mut git = Command::new("git");
-    git.current_dir(root);
-    git.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    git.args(["--", "*.rs", "*.md"]);
-    let listed = command::read(&mut git)?;
-    Ok(listed.lines().map(str::to_owned).collect())
+    checkout::files(root, &["*.rs", "*.md"])
 }
 
 /// Returns the words of a file that are not used here: one line for each, with its place.
 fn found_in(root: &Path, name: &str, messages: bool) -> Result<Vec<String>, Error> {
-    let text = match fs::read_to_string(root.join(name)) {
-        Ok(text) => text,
-        // Git still lists a file that was just deleted.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            return Err(Error::File {
-                path: PathBuf::from(name),
-                action: "read",
-                source,
-            });
-        }
+    let Some(text) = checkout::read(root, name)? else {
+        return Ok(Vec::new());
     };
     let is_markdown = Path::new(name)
         .extension()
@@ -201,6 +184,8 @@ fn folder(name: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn lines(found: &[list::Found]) -> Vec<String> {
