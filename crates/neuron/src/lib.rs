@@ -10,11 +10,13 @@ mod remote;
 #[cfg(feature = "restate")]
 pub mod restate;
 mod run;
+mod runs;
 pub mod sessions;
 pub mod subagents;
 #[cfg(feature = "temporal")]
 pub mod temporal;
 pub mod turn;
+mod worker;
 pub mod workflow;
 
 pub use agent::{
@@ -27,7 +29,9 @@ pub use neuron_macros::workflow;
 pub use place::{Engine, StartFuture};
 pub use remote::RemoteAgent;
 pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
+pub use runs::Runs;
 pub use subagents::{AgentResult, SubAgentConfig, SubAgentError, SubAgentManager};
+pub use worker::{EngineKind, UnknownEngine, Worker, WorkerBuilder, WorkerFailure};
 
 pub use neuron_approvers as approvers;
 pub use neuron_approvers::Approvers;

@@ -4,5 +4,6 @@ pub use neuron_tool::{ToolError, neuron_tool};
 pub use neuron_types::{Allowance, CallerSetting, LimitOverrides, Limits, RunRequest, ToolContext};
 
 pub use crate::{
-    Agent, Local, Model, Run, RunFailure, RunItem, Step, Ticket, ToolStep as _, builtin,
+    Agent, EngineKind, Local, Model, Run, RunFailure, RunItem, Runs, Step, Ticket, ToolStep as _,
+    Worker, builtin,
 };

@@ -15,7 +15,7 @@ use neuron_types::{RunId, RunRequest};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
-    Agent, AgentError,
+    Agent, AgentError, Runs,
     agent::Parts,
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
@@ -90,6 +90,12 @@ impl Client {
     #[must_use]
     pub fn runs(&self) -> Arc<dyn RunClient> {
         Arc::new(self.client.clone())
+    }
+}
+
+impl From<Client> for Runs {
+    fn from(client: Client) -> Self {
+        Self::new(client.runs(), client)
     }
 }
 
@@ -187,10 +193,13 @@ impl Worker {
     ///
     /// The error with which the worker ended.
     pub async fn wait(&mut self) -> Result<(), WorkerFailure> {
-        match self.task.take() {
-            Some(task) => Ok(task.await??),
-            None => Ok(()),
-        }
+        let Some(task) = &mut self.task else {
+            return Ok(());
+        };
+        // A caller may stop waiting and wait again.
+        let result = task.await;
+        self.task = None;
+        Ok(result??)
     }
 }
 
@@ -211,6 +220,17 @@ impl WorkerBuilder {
     /// Sets the names of the services. Default is [`ServiceNames::default`].
     pub fn names(mut self, names: ServiceNames) -> Self {
         self.names = names;
+        self
+    }
+
+    /// Serves these agents with these sessions.
+    pub(crate) fn set_up(
+        mut self,
+        agents: Vec<Arc<Parts>>,
+        sessions: Option<Arc<dyn Sessions>>,
+    ) -> Self {
+        self.agents = agents;
+        self.sessions = sessions;
         self
     }
 

@@ -17,7 +17,7 @@ use neuron_workflows::Workflow;
 use tokio::sync::{oneshot, watch};
 
 use crate::{
-    Agent, AgentError,
+    Agent, AgentError, Runs,
     agent::Parts,
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
@@ -115,6 +115,12 @@ impl Client {
     }
 }
 
+impl From<Client> for Runs {
+    fn from(client: Client) -> Self {
+        Self::new(client.runs(), client)
+    }
+}
+
 impl From<AgentClient> for Client {
     fn from(client: AgentClient) -> Self {
         Self { client }
@@ -199,10 +205,13 @@ impl Worker {
     ///
     /// The error with which the worker ended.
     pub async fn wait(&mut self) -> Result<(), WorkerFailure> {
-        match self.ended.take() {
-            Some(ended) => ended.await.unwrap_or(Err(WorkerFailure::Thread(None))),
-            None => Ok(()),
-        }
+        let Some(ended) = &mut self.ended else {
+            return Ok(());
+        };
+        // A caller may stop waiting and wait again.
+        let result = ended.await;
+        self.ended = None;
+        result.unwrap_or(Err(WorkerFailure::Thread(None)))
     }
 }
 
@@ -224,6 +233,23 @@ impl WorkerBuilder {
     pub fn task_queue(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.with(move |builder| builder.task_queue(name))
+    }
+
+    /// Serves these agents with these sessions.
+    pub(crate) fn set_up(
+        mut self,
+        agents: Vec<Arc<Parts>>,
+        sessions: Option<Arc<dyn Sessions>>,
+    ) -> Self {
+        self.agents = agents;
+        self.sessions = sessions;
+        self
+    }
+
+    /// Returns the server and namespace that were set.
+    pub(crate) fn address(&self) -> Option<(&str, &str)> {
+        let (address, namespace) = self.address.as_ref()?;
+        Some((address, namespace))
     }
 
     /// Serves this agent, or workflow of the program: runs that name it are its runs.

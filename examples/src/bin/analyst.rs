@@ -44,10 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .tools(builtin::read_only())
         .tool(CountRowsTool::new(db))
         .ask("count_rows")
-        .limits(Limits {
-            turns: Some(30),
-            ..Limits::default()
-        })
+        .limits(Limits::turns(30))
         .build()?;
 
     let local = Local::open(".neuron").await?;

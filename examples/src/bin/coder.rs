@@ -56,10 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             ],
             ..ContextPolicy::default()
         })
-        .limits(Limits {
-            turns: Some(50),
-            ..Limits::default()
-        })
+        .limits(Limits::turns(50))
         .build()?;
 
     let mut run = agent.run_stream(&task).await?;

@@ -11,9 +11,7 @@
 
 use std::{env, error::Error};
 
-use neuron::{
-    SubAgentEntry, prelude::*, restate, restate::sdk::ServerAddress, temporal, types::Limits,
-};
+use neuron::{SubAgentEntry, prelude::*};
 
 const MODEL: &str = "anthropic/claude-sonnet-5-5";
 
@@ -22,10 +20,7 @@ fn lead() -> Result<Agent, neuron::AgentError> {
         .description("Finds out what there is to know about a topic.")
         .model(MODEL)
         .instructions("You list what there is to know about a topic.")
-        .limits(Limits {
-            turns: Some(20),
-            ..Limits::default()
-        })
+        .limits(Limits::turns(20))
         .build()?;
     let editor = Agent::builder("editor")
         .description("Makes the final text of what was found.")
@@ -55,40 +50,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let prompt = format!("Write about {topic}.");
     let text = match engine.as_str() {
         "memory" => lead.run(&prompt).await?,
-        "local" => {
-            let local = Local::open(".neuron").await?;
-            let run = lead.on(&local).start(&run_id, &prompt).await?;
-            run.result().await?
-        }
-        "temporal" => {
-            let worker = temporal::Worker::builder()
+        engine => {
+            let worker = Worker::on(engine.parse()?)
                 .task_queue("leads")
-                .agent(&lead)
-                .spawn()
-                .await?;
-            let client = temporal::Client::connect().await?.task_queue("leads");
-            let run = lead.on(&client).start(&run_id, &prompt).await?;
-            let text = run.result().await?;
-            worker.stop().await?;
-            text
-        }
-        "restate" => {
-            let worker = restate::Worker::builder()
                 .listen("127.0.0.1:0")
                 .agent(&lead)
                 .spawn()
                 .await?;
-            let server = ServerAddress::from_environment(|name| env::var(name).ok());
-            let client = restate::Client::new(server)?;
-            client
-                .register_over(&format!("http://{}", worker.address()))
-                .await?;
-            let run = lead.on(&client).start(&run_id, &prompt).await?;
+            let run = lead.on(&worker).start(&run_id, &prompt).await?;
             let text = run.result().await?;
             worker.stop().await?;
             text
         }
-        other => return Err(format!("{other} is none of memory, local, temporal, restate").into()),
     };
     println!("{text}");
     Ok(())

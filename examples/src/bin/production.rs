@@ -46,10 +46,7 @@ fn explorer() -> Result<Agent, neuron::AgentError> {
         .model(SMALL_MODEL)
         .instructions("Search and analyze the codebase.")
         .tools(builtin::read_only())
-        .limits(Limits {
-            turns: Some(20),
-            ..Limits::default()
-        })
+        .limits(Limits::turns(20))
         .build()
 }
 
@@ -72,10 +69,7 @@ fn deployer(explorer: &Agent) -> Result<Agent, neuron::AgentError> {
             ],
             ..ContextPolicy::default()
         })
-        .limits(Limits {
-            turns: Some(100),
-            ..Limits::default()
-        })
+        .limits(Limits::turns(100))
         .build()
 }
 

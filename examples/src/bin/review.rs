@@ -12,9 +12,6 @@ use std::{env, error::Error};
 
 use neuron::{
     prelude::*,
-    restate,
-    restate::sdk::ServerAddress,
-    temporal,
     workflow::{Door, DurableContext, Served as _, WorkflowError},
 };
 use schemars::JsonSchema;
@@ -76,46 +73,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let title = arguments.next().unwrap_or_else(|| "tea".into());
     let run_id = format!("review-{title}");
     let topic = Topic { title, rounds: 3 };
-    let text: Text = match engine.as_str() {
+    let text = match engine.as_str() {
         "memory" => review.run(&topic).await?,
-        "local" => {
-            let local = Local::open(".neuron").await?;
-            review
-                .on(&local)
-                .start(&run_id, &topic)
-                .await?
-                .result()
-                .await?
-        }
-        "temporal" => {
-            let worker = temporal::Worker::builder()
+        engine => {
+            let worker = Worker::on(engine.parse()?)
                 .task_queue("reviews")
-                .agent(&review)
-                .spawn()
-                .await?;
-            let client = temporal::Client::connect().await?.task_queue("reviews");
-            let run = client.start_workflow::<Review>(&run_id, &topic).await?;
-            let text = run.result().await?;
-            worker.stop().await?;
-            text
-        }
-        "restate" => {
-            let worker = restate::Worker::builder()
                 .listen("127.0.0.1:0")
                 .agent(&review)
                 .spawn()
                 .await?;
-            let server = ServerAddress::from_environment(|name| env::var(name).ok());
-            let client = restate::Client::new(server)?;
-            client
-                .register_over(&format!("http://{}", worker.address()))
-                .await?;
-            let run = client.start_workflow::<Review>(&run_id, &topic).await?;
+            let run = review.on(&worker).start(&run_id, &topic).await?;
             let text = run.result().await?;
             worker.stop().await?;
             text
         }
-        other => return Err(format!("{other} is none of memory, local, temporal, restate").into()),
     };
     println!("{} (mended {} times)", text.text, text.mended);
     Ok(())

@@ -82,6 +82,26 @@ impl Execution {
             Err(_) => Err(stuck(Arc::new(DurableError::Suspended))),
         }
     }
+
+    pub(crate) async fn send(&self, text: String) -> Result<(), RunFailure> {
+        match self.fan.way() {
+            Way::Client(run) => Ok(run.send(text).await?),
+            Way::Memory(run) => {
+                run.send(&UserMessage { text });
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) async fn cancel(&self, reason: Option<String>) -> Result<(), RunFailure> {
+        match self.fan.way() {
+            Way::Client(run) => {
+                run.cancel(reason).await?;
+            }
+            Way::Memory(run) => run.cancel(reason),
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Execution {
@@ -140,23 +160,7 @@ impl Watched {
         self.execution.end().await
     }
 
-    pub(crate) async fn send(&self, text: String) -> Result<(), RunFailure> {
-        match self.execution.fan.way() {
-            Way::Client(run) => Ok(run.send(text).await?),
-            Way::Memory(run) => {
-                run.send(&UserMessage { text });
-                Ok(())
-            }
-        }
-    }
-
-    pub(crate) async fn cancel(&self, reason: Option<String>) -> Result<(), RunFailure> {
-        match self.execution.fan.way() {
-            Way::Client(run) => {
-                run.cancel(reason).await?;
-            }
-            Way::Memory(run) => run.cancel(reason),
-        }
-        Ok(())
+    pub(crate) const fn execution(&self) -> &Arc<Execution> {
+        &self.execution
     }
 }

@@ -6,6 +6,6 @@ mod fan;
 mod home;
 mod steps;
 
-pub(crate) use execution::Watched;
+pub(crate) use execution::{Execution, Watched};
 pub use home::{Local, Recovered};
 pub use steps::Steps;

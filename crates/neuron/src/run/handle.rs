@@ -1,20 +1,34 @@
 //! The handle of a run for the caller that started it.
 
-use std::{fmt, marker::PhantomData};
+use std::{
+    fmt,
+    future::poll_fn,
+    marker::PhantomData,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
+use futures::Stream;
 use neuron_types::{RunId, RunOutput, RunPhase};
 use serde::de::DeserializeOwned;
 
-use super::{Finished, RunFailure, RunItem, Started, follower::Look, started::Source};
+use super::{
+    Finished, RunFailure, RunItem, Started,
+    reader::{Control, Read, Reader},
+};
 
-/// A run that was started or attached to: a stream of what happens in it, and its result.
+/// A run that was started or attached to: a [`Stream`] of what happens in it, and its result.
+///
+/// As a stream it ends after the run's last item; then [`finished`](Self::finished) returns the result. An error of an
+/// item is not the end: the next one asks the engine again.
 ///
 /// A run that executes in this process does so in a task of its own. If all its `Run`s are dropped before its end, the
 /// run stops where it is, as if the process had ended; in a journal it can be resumed. A run on an engine continues
 /// whether or not it is followed.
 pub struct Run<O = String> {
     run_id: RunId,
-    source: Source,
+    control: Control,
+    reader: Reader,
     output: Option<RunOutput>,
     types: PhantomData<fn() -> O>,
 }
@@ -24,7 +38,8 @@ impl<O> Run<O> {
         let Started { run_id, source } = started;
         Self {
             run_id,
-            source,
+            control: Control::of(&source),
+            reader: Reader::new(source),
             output: None,
             types: PhantomData,
         }
@@ -36,34 +51,15 @@ impl<O> Run<O> {
         &self.run_id
     }
 
-    /// Returns the next thing that happens in the run; `None` after its end.
+    /// Returns the next thing that happens in the run; `None` after its end. If the returned future is dropped, no item
+    /// is lost.
     ///
     /// # Errors
     ///
     /// [`RunFailure::Stuck`] if the run cannot continue here, or the error that keeps its engine from being asked. The
     /// run itself is not affected: a later call asks again.
     pub async fn next(&mut self) -> Option<Result<RunItem, RunFailure>> {
-        if self.output.is_some() {
-            return None;
-        }
-        let ended = match &mut self.source {
-            Source::Here(watched) => match watched.next().await {
-                Some(item) => return Some(Ok(item)),
-                None => watched.end().await,
-            },
-            Source::Followed(follower) => match follower.next().await {
-                Ok(Look::Item(item)) => return Some(Ok(item)),
-                Ok(Look::Over(output)) => Ok(*output),
-                Err(failure) => Err(failure),
-            },
-        };
-        match ended {
-            Ok(output) => {
-                self.output = Some(output);
-                None
-            }
-            Err(failure) => Some(Err(failure)),
-        }
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// Sends the run a message, which the model reads before its next call.
@@ -72,10 +68,7 @@ impl<O> Run<O> {
     ///
     /// [`RunFailure::Client`].
     pub async fn send(&self, text: impl Into<String>) -> Result<(), RunFailure> {
-        match &self.source {
-            Source::Here(watched) => watched.send(text.into()).await,
-            Source::Followed(follower) => Ok(follower.run().send(text).await?),
-        }
+        self.control.send(text.into()).await
     }
 
     /// Cancels the run.
@@ -84,13 +77,7 @@ impl<O> Run<O> {
     ///
     /// [`RunFailure::Client`].
     pub async fn cancel(&self, reason: Option<String>) -> Result<(), RunFailure> {
-        match &self.source {
-            Source::Here(watched) => watched.cancel(reason).await,
-            Source::Followed(follower) => {
-                follower.run().cancel(reason).await?;
-                Ok(())
-            }
-        }
+        self.control.cancel(reason).await
     }
 
     /// Returns the result of the run, after its last item.
@@ -104,6 +91,26 @@ impl<O> Run<O> {
             state: RunPhase::Running,
         })?;
         Ok(Finished::new(output))
+    }
+}
+
+impl<O> Stream for Run<O> {
+    type Item = Result<RunItem, RunFailure>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let run = self.get_mut();
+        if run.output.is_some() {
+            return Poll::Ready(None);
+        }
+        Poll::Ready(match ready!(run.reader.poll_read(cx)) {
+            Some(Read::Item(item)) => Some(Ok(item)),
+            Some(Read::Failed(failure)) => Some(Err(failure)),
+            Some(Read::Over(output)) => {
+                run.output = Some(*output);
+                None
+            }
+            None => None,
+        })
     }
 }
 
@@ -126,7 +133,7 @@ impl<O> fmt::Debug for Run<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Run")
             .field("run_id", &self.run_id)
-            .field("source", &self.source)
+            .field("control", &self.control)
             .field("output", &self.output)
             .finish()
     }

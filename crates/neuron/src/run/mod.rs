@@ -5,6 +5,7 @@ mod follower;
 mod handle;
 mod item;
 mod queue;
+mod reader;
 mod run_failure;
 mod started;
 mod ticket;

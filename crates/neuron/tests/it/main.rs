@@ -17,6 +17,7 @@ mod subagents;
 mod teams;
 mod turn;
 mod typed;
+mod worker;
 mod workflow;
 
 use std::path::Path;

@@ -50,6 +50,57 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Returns the default limits with this number of model calls.
+    ///
+    /// ```
+    /// use neuron_types::Limits;
+    ///
+    /// let limits = Limits::turns(30).cost_usd(2);
+    /// assert_eq!((limits.turns, limits.tool_calls), (Some(30), Some(200)));
+    /// ```
+    #[must_use]
+    pub fn turns(turns: u32) -> Self {
+        Self {
+            turns: Some(turns),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the number of tool calls.
+    #[must_use]
+    pub const fn tool_calls(mut self, calls: u32) -> Self {
+        self.tool_calls = Some(calls);
+        self
+    }
+
+    /// Sets the number of input and output tokens of all model calls together.
+    #[must_use]
+    pub const fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the cost in US dollars: a whole number, or a [`Decimal`] such as `Decimal::new(150, 2)` for 1.50.
+    #[must_use]
+    pub fn cost_usd(mut self, dollars: impl Into<Decimal>) -> Self {
+        self.cost_usd = Some(dollars.into());
+        self
+    }
+
+    /// Sets the time of the run's own work, without the time spent waiting for people.
+    #[must_use]
+    pub const fn duration(mut self, time: Duration) -> Self {
+        self.duration = Some(time);
+        self
+    }
+
+    /// Sets the time since the start by the clock on the wall.
+    #[must_use]
+    pub const fn deadline(mut self, time: Duration) -> Self {
+        self.deadline = Some(time);
+        self
+    }
+
     /// Lowers those that are above these.
     pub fn lower_to(&mut self, most: &Self) {
         fn lower<T: Ord + Copy>(own: &mut Option<T>, most: Option<T>) {

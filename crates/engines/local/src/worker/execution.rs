@@ -57,7 +57,12 @@ impl Means {
             Ok(run) => run,
             Err(error) => return not_taken(error),
         };
-        let RunExecutor { executor, agents } = match self.source.executor(&run).await {
+        let RunExecutor {
+            executor,
+            agents,
+            workflow,
+            patches,
+        } = match self.source.executor(&run).await {
             Ok(found) => found,
             Err(lacking) => return Outcome::Left(lacking.reason),
         };
@@ -67,6 +72,7 @@ impl Means {
         let mut door = match JournaledContext::open(&self.journal, run_id, executor).await {
             Ok(door) => door
                 .with_agents(agents)
+                .with_patches(patches)
                 .with_park_policy(ParkPolicy::Suspend),
             Err(error) => return not_taken(error),
         };
@@ -80,7 +86,7 @@ impl Means {
             door = door.continue_as_new_after_bytes(bytes);
         }
         started(&run);
-        match self.attend(&door).await {
+        match self.attend(&door, workflow.unwrap_or(self.workflow)).await {
             Ok(output) => Outcome::Ended(Box::new(output)),
             Err(DurableError::Suspended) => match self.put_away(&door, run_id).await {
                 Ok(parked) => parked,
@@ -102,9 +108,13 @@ impl Means {
     }
 
     /// Executes the run, and stops it when the worker ends.
-    async fn attend(&self, door: &JournaledContext) -> Result<RunOutput, DurableError> {
+    async fn attend(
+        &self,
+        door: &JournaledContext,
+        workflow: LocalWorkflow,
+    ) -> Result<RunOutput, DurableError> {
         let interrupt = door.interrupt_handle();
-        let mut run = std::pin::pin!(door.execute(self.workflow));
+        let mut run = std::pin::pin!(door.execute(workflow));
         let (mut is_draining, mut is_ending) = (false, false);
         loop {
             tokio::select! {

@@ -1,9 +1,11 @@
 //! The source of a worker's executors.
 
-use std::{future::Future, path::PathBuf, pin::Pin};
+use std::{fmt, future::Future, path::PathBuf, pin::Pin};
 
 use neuron_executor::{Agents, Executor, Executors};
 use neuron_types::{AgentRef, RunId};
+
+use crate::LocalWorkflow;
 
 /// A run that a worker is about to take up.
 #[derive(Debug, Clone)]
@@ -32,20 +34,53 @@ impl WaitingRun {
 }
 
 /// The executor of a run, and the definitions among which its agent is looked up if it is only named.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct RunExecutor {
     /// Makes the calls of the run.
     pub executor: Executor,
     /// The definitions.
     pub agents: Agents,
+    /// The workflow of the run. Default is the worker's.
+    pub workflow: Option<LocalWorkflow>,
+    /// The patches that the workflow declares: see
+    /// [`JournaledContext::with_patches`](crate::JournaledContext::with_patches). Default is no patches.
+    pub patches: &'static [&'static str],
 }
 
 impl RunExecutor {
     /// Returns the executor and the definitions for a run.
     #[must_use]
     pub fn new(executor: Executor, agents: Agents) -> Self {
-        Self { executor, agents }
+        Self {
+            executor,
+            agents,
+            workflow: None,
+            patches: &[],
+        }
+    }
+
+    /// Sets the workflow of the run, and the patches that it declares.
+    #[must_use]
+    pub fn with_workflow(
+        mut self,
+        workflow: LocalWorkflow,
+        patches: &'static [&'static str],
+    ) -> Self {
+        self.workflow = Some(workflow);
+        self.patches = patches;
+        self
+    }
+}
+
+impl fmt::Debug for RunExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunExecutor")
+            .field("executor", &self.executor)
+            .field("agents", &self.agents)
+            .field("has_workflow", &self.workflow.is_some())
+            .field("patches", &self.patches)
+            .finish()
     }
 }
 

@@ -1,0 +1,117 @@
+//! The runs on an engine, for programs that start and follow them.
+
+use std::{fmt, sync::Arc};
+
+use neuron_engine::{RunClient, RunHandle};
+use neuron_types::{RunId, RunRequest};
+
+use crate::{
+    agent::Parts,
+    place::{Engine, StartFuture, start_elsewhere},
+    remote::RemoteAgent,
+    run::{Run, RunFailure},
+};
+
+/// The runs on an engine: it starts them, finds them by their ids and lists them. Cheap to clone.
+///
+/// It is the same value whatever the engine is, so a program that serves requests, such as a web service, needs no
+/// generic parameter for it. [`Worker::runs`](crate::Worker::runs) returns one, and so does every client of an engine.
+///
+/// ```
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use neuron::{Agent, EngineKind, Runs, Worker, config::DemoModel, prelude::*, types::Message};
+///
+/// let agent = Agent::builder("lead").model(Model::of(DemoModel, "demo")).build()?;
+/// # let home = tempfile::tempdir()?;
+/// # let home = home.path();
+/// let worker = Worker::on(EngineKind::Local).home(home).agent(&agent).spawn().await?;
+/// let runs: Runs = worker.runs();
+///
+/// let request = RunRequest::new("lead", Message::user("hello")).tenant("acme");
+/// let answer = runs.start("report-1", request).await?.result().await?;
+/// assert!(!answer.is_empty());
+/// assert_eq!(runs.run("report-1")?.status().await?.turns, 1);
+/// worker.stop().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Runs {
+    client: Arc<dyn RunClient>,
+    engine: Arc<dyn Engine>,
+}
+
+impl Runs {
+    /// Returns the runs of this client. `engine` starts the runs of agents whose values the program has.
+    pub(crate) fn new(client: Arc<dyn RunClient>, engine: impl Engine + 'static) -> Self {
+        Self {
+            client,
+            engine: Arc::new(engine),
+        }
+    }
+
+    /// Starts a run of the agent that the request names, or attaches to the run of this id if that was started with an
+    /// equal request, as [`RunRequest::is_same_start`] compares.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::RunId`], [`RunFailure::OtherRun`] if the id belongs to a run that was started with anything else,
+    /// or the error that keeps the engine from starting the run.
+    pub async fn start(&self, run_id: &str, request: RunRequest) -> Result<Run, RunFailure> {
+        let run_id = id(run_id)?;
+        let client = Arc::clone(&self.client);
+        Ok(Run::of(start_elsewhere(client, run_id, request).await?))
+    }
+
+    /// Returns the run of this id: its status, events, tickets and result, decisions, messages and its cancellation.
+    /// The engine is not asked yet.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::RunId`].
+    pub fn run(&self, run_id: &str) -> Result<RunHandle, RunFailure> {
+        Ok(RunHandle::new(Arc::clone(&self.client), id(run_id)?))
+    }
+
+    /// Returns the agent of this name, of a worker in any process. `I` is the input of its runs, and `O` their output.
+    #[must_use]
+    pub fn agent<I: ?Sized, O>(&self, name: impl Into<String>) -> RemoteAgent<I, O> {
+        RemoteAgent::new(Arc::clone(&self.client), name)
+    }
+
+    /// Returns the client below: it lists runs and open tickets.
+    #[must_use]
+    pub const fn client(&self) -> &Arc<dyn RunClient> {
+        &self.client
+    }
+}
+
+fn id(run_id: &str) -> Result<RunId, RunFailure> {
+    RunId::new(run_id).map_err(|source| RunFailure::RunId { source })
+}
+
+impl Engine for Runs {
+    fn start_run<'a>(
+        &'a self,
+        agent: &'a Arc<Parts>,
+        run_id: RunId,
+        request: RunRequest,
+    ) -> StartFuture<'a> {
+        self.engine.start_run(agent, run_id, request)
+    }
+}
+
+impl From<Arc<dyn RunClient>> for Runs {
+    fn from(client: Arc<dyn RunClient>) -> Self {
+        Self::new(Arc::clone(&client), client)
+    }
+}
+
+impl fmt::Debug for Runs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runs")
+            .field("client", &self.client)
+            .finish()
+    }
+}

@@ -1,0 +1,319 @@
+//! Builds a worker on one of the engines.
+
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+
+use neuron_executor::{EventSink, Sessions};
+
+use super::{
+    EngineKind, Worker, WorkerFailure,
+    handle::Served,
+    local::{LocalSettings, LocalTask},
+};
+use crate::{Agent, AnyAgent, Runs, agent::Parts};
+
+/// The queue, if none is set.
+const QUEUE: &str = "neuron";
+
+/// The home of local runs, if none is set.
+const HOME: &str = ".neuron";
+
+/// The builder of a worker, made by [`Worker::on`]. Settings of other engines than the worker's are ignored, so that a
+/// program sets them all and chooses the engine when it starts.
+#[must_use]
+pub struct WorkerBuilder {
+    kind: EngineKind,
+    queue: String,
+    home: PathBuf,
+    agents: Vec<Arc<Parts>>,
+    sessions: Option<Arc<dyn Sessions>>,
+    sink: Option<Arc<dyn EventSink>>,
+    grace: Option<Duration>,
+    accept_definitions: bool,
+    build: Option<(String, String)>,
+    #[cfg(feature = "temporal")]
+    temporal: Change<crate::temporal::WorkerBuilder>,
+    #[cfg(feature = "restate")]
+    restate: Change<crate::restate::WorkerBuilder>,
+    #[cfg(feature = "restate")]
+    restate_place: RestatePlace,
+}
+
+/// Changes a builder.
+#[cfg(any(feature = "temporal", feature = "restate"))]
+type Change<B> = Vec<Box<dyn FnOnce(B) -> B + Send>>;
+
+/// Where a worker on Restate and its server find each other.
+#[cfg(feature = "restate")]
+struct RestatePlace {
+    listen: String,
+    url: Option<String>,
+    is_registered: bool,
+}
+
+impl WorkerBuilder {
+    pub(super) fn new(kind: EngineKind) -> Self {
+        Self {
+            kind,
+            queue: QUEUE.to_owned(),
+            home: HOME.into(),
+            agents: Vec::new(),
+            sessions: None,
+            sink: None,
+            grace: None,
+            accept_definitions: false,
+            build: None,
+            #[cfg(feature = "temporal")]
+            temporal: Vec::new(),
+            #[cfg(feature = "restate")]
+            restate: Vec::new(),
+            #[cfg(feature = "restate")]
+            restate_place: RestatePlace {
+                listen: "127.0.0.1:9080".to_owned(),
+                url: None,
+                is_registered: true,
+            },
+        }
+    }
+
+    /// Serves this agent, or workflow of the program: runs that name it are its runs.
+    pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
+        self.agents.push(Arc::clone(agent.parts()));
+        self
+    }
+
+    /// Serves these agents, of any types.
+    pub fn agents(mut self, agents: &[&dyn AnyAgent]) -> Self {
+        self.agents
+            .extend(agents.iter().map(|agent| Arc::clone(agent.parts())));
+        self
+    }
+
+    /// Sets the task queue on Temporal and the prefix of the services' names on Restate. Workers and clients with the
+    /// same name belong together. Default is `neuron`. A local worker ignores it.
+    pub fn task_queue(mut self, name: impl Into<String>) -> Self {
+        self.queue = name.into();
+        self
+    }
+
+    /// Sets the folder with the journal of a local worker, which is created if it is missing. Default is `.neuron` in
+    /// the working directory.
+    pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.home = folder.into();
+        self
+    }
+
+    /// Sets the sessions that runs continue which [name one](neuron_types::RunRequest::session). Default is no
+    /// sessions: such a run fails.
+    pub fn sessions(mut self, sessions: neuron_local::StoredSessions) -> Self {
+        self.sessions = Some(Arc::new(sessions));
+        self
+    }
+
+    /// Sets the watcher of the runs that this worker executes. Default is no watcher.
+    pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// Sets how long steps in flight may take when the worker stops. Default is 25 s.
+    pub fn grace(mut self, period: Duration) -> Self {
+        self.grace = Some(period);
+        self
+    }
+
+    /// Accepts whole definitions of agents from callers too, and not only names: for development. Default is `false`.
+    /// A local worker only serves agents by name.
+    pub fn accept_definitions(mut self, accept: bool) -> Self {
+        self.accept_definitions = accept;
+        self
+    }
+
+    /// Sets the deployment that the worker belongs to, and its build of it: of the program and of its agents. On
+    /// Temporal a run stays with the builds that it began with (Worker Versioning, pinned); on Restate it stays with
+    /// its build through all its segments. Default is no build. A local worker ignores it.
+    pub fn deployment(mut self, name: impl Into<String>, build: impl Into<String>) -> Self {
+        self.build = Some((name.into(), build.into()));
+        self
+    }
+
+    /// Changes a setting of the worker on Temporal that this builder has no setter for, such as its server. Its task
+    /// queue and agents are those of this builder.
+    #[cfg(feature = "temporal")]
+    pub fn temporal(
+        mut self,
+        change: impl FnOnce(crate::temporal::WorkerBuilder) -> crate::temporal::WorkerBuilder
+        + Send
+        + 'static,
+    ) -> Self {
+        self.temporal.push(Box::new(change));
+        self
+    }
+
+    /// Changes a setting of the worker on Restate that this builder has no setter for, such as its identity keys. Its
+    /// names and agents are those of this builder.
+    #[cfg(feature = "restate")]
+    pub fn restate(
+        mut self,
+        change: impl FnOnce(crate::restate::WorkerBuilder) -> crate::restate::WorkerBuilder
+        + Send
+        + 'static,
+    ) -> Self {
+        self.restate.push(Box::new(change));
+        self
+    }
+
+    /// Sets the address at which a worker on Restate listens for the server. Default is `127.0.0.1:9080`; port 0 is any
+    /// free port. An address that other machines reach needs
+    /// [identity keys](neuron_restate::AgentServices::with_identity_keys): see [`restate`](Self::restate).
+    #[cfg(feature = "restate")]
+    pub fn listen(mut self, address: impl Into<String>) -> Self {
+        self.restate_place.listen = address.into();
+        self
+    }
+
+    /// Sets the URL at which the Restate server reaches the worker. Default is the address at which it listens.
+    #[cfg(feature = "restate")]
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.restate_place.url = Some(url.into());
+        self
+    }
+
+    /// Sets whether a worker on Restate registers itself with the server. Default is `true`. A worker at an address of
+    /// this machine replaces what was registered at that address, which is for development; any other worker is
+    /// rejected if another version is registered at its URL.
+    #[cfg(feature = "restate")]
+    pub fn registers(mut self, registers: bool) -> Self {
+        self.restate_place.is_registered = registers;
+        self
+    }
+
+    /// Starts the worker, and returns when it serves: when the journal is open, or the server was reached and knows the
+    /// worker. The server is the one that the environment names, as the engine's own tools read it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerFailure`]. Nothing is served then.
+    pub async fn spawn(self) -> Result<Worker, WorkerFailure> {
+        match self.kind {
+            EngineKind::Local => self.spawn_local().await,
+            #[cfg(feature = "temporal")]
+            EngineKind::Temporal => self.spawn_on_temporal().await,
+            #[cfg(feature = "restate")]
+            EngineKind::Restate => self.spawn_on_restate().await,
+        }
+    }
+
+    async fn spawn_local(self) -> Result<Worker, WorkerFailure> {
+        let settings = LocalSettings {
+            sessions: self.sessions,
+            sink: self.sink,
+            grace: self.grace,
+        };
+        let (worker, client) = LocalTask::spawn(&self.home, self.agents, settings).await?;
+        Ok(Worker::new(
+            Runs::from(client),
+            self.kind,
+            Served::Local(worker),
+        ))
+    }
+
+    #[cfg(feature = "temporal")]
+    async fn spawn_on_temporal(self) -> Result<Worker, WorkerFailure> {
+        use neuron_temporal::Versioning;
+
+        use crate::temporal::Client;
+
+        let builder = crate::temporal::Worker::builder()
+            .accept_definitions(self.accept_definitions)
+            .set_up(self.agents, self.sessions);
+        let builder = match self.sink {
+            Some(sink) => builder.sink(sink),
+            None => builder,
+        };
+        let builder = match self.grace {
+            Some(period) => builder.grace(period),
+            None => builder,
+        };
+        let builder = match self.build {
+            Some((name, build)) => {
+                builder.with(move |worker| worker.deployment(name, build, Versioning::Pinned))
+            }
+            None => builder,
+        };
+        let changes = self.temporal.into_iter();
+        let builder = changes.fold(builder, |builder, change| change(builder));
+        let builder = builder.task_queue(&self.queue);
+        let client = match builder.address() {
+            Some((address, namespace)) => Client::connect_to(address, namespace).await?,
+            None => Client::connect().await?,
+        };
+        let client = client.task_queue(self.queue);
+        let worker = builder.spawn().await?;
+        Ok(Worker::new(
+            Runs::from(client),
+            self.kind,
+            Served::Temporal(Some(worker)),
+        ))
+    }
+
+    #[cfg(feature = "restate")]
+    async fn spawn_on_restate(self) -> Result<Worker, WorkerFailure> {
+        use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
+
+        use crate::restate::{Client, WorkerFailure as NotServed};
+
+        let names = ServiceNames::new(self.queue).map_err(NotServed::from)?;
+        let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
+        let deployment = self.build.map(|(name, build)| format!("{name}-{build}"));
+        let client = RestateClient::new(server, names.clone())?.with_deployment(deployment.clone());
+        let client = Client::from(client);
+        let builder = crate::restate::Worker::builder()
+            .listen(self.restate_place.listen)
+            .accept_definitions(self.accept_definitions)
+            .set_up(self.agents, self.sessions);
+        let builder = match self.sink {
+            Some(sink) => builder.sink(sink),
+            None => builder,
+        };
+        let builder = match self.grace {
+            Some(period) => builder.with(move |services| services.with_grace(period)),
+            None => builder,
+        };
+        let builder = match deployment {
+            Some(name) => builder.with(|services| services.with_deployment(name)),
+            None => builder,
+        };
+        let changes = self.restate.into_iter();
+        let builder = changes.fold(builder, |builder, change| change(builder));
+        let worker = builder.names(names).spawn().await?;
+        if self.restate_place.is_registered {
+            let is_here = worker.address().ip().is_loopback() && self.restate_place.url.is_none();
+            let here = || format!("http://{}", worker.address());
+            let url = self.restate_place.url.unwrap_or_else(here);
+            let registered = match is_here {
+                true => client.register_over(&url).await,
+                false => client.register(&url).await,
+            };
+            if let Err(error) = registered {
+                worker.stop().await?;
+                return Err(error.into());
+            }
+        }
+        Ok(Worker::new(
+            Runs::from(client),
+            self.kind,
+            Served::Restate(Some(worker)),
+        ))
+    }
+}
+
+impl fmt::Debug for WorkerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents = self.agents.iter().map(|agent| &agent.spec.name);
+        f.debug_struct("WorkerBuilder")
+            .field("engine", &self.kind)
+            .field("task_queue", &self.queue)
+            .field("agents", &agents.collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,129 @@
+//! A worker of the runs in a journal, in a task of its own.
+
+use std::{collections::BTreeMap, future::Future, path::Path, pin::Pin, sync::Arc, time::Duration};
+
+use neuron_engine::RunClient;
+use neuron_executor::{Agents, EventSink, Executors, Sessions};
+use neuron_local::{
+    ExecutorSource, Journal, JournalError, LocalClient, LocalWorker, NotServed, RunExecutor,
+    WaitingRun,
+};
+use tokio::{sync::watch, task::JoinHandle};
+
+use super::WorkerFailure;
+use crate::agent::{Parts, Serving};
+
+/// A worker of the runs in a journal. It stops when it is dropped.
+pub(super) struct LocalTask {
+    stop: watch::Sender<bool>,
+    task: Option<JoinHandle<Result<(), JournalError>>>,
+}
+
+/// The settings of a worker of the runs in a journal.
+pub(super) struct LocalSettings {
+    pub(super) sessions: Option<Arc<dyn Sessions>>,
+    pub(super) sink: Option<Arc<dyn EventSink>>,
+    pub(super) grace: Option<Duration>,
+}
+
+impl LocalTask {
+    /// Opens the journal and starts the worker. Returns the client of its runs, too.
+    pub(super) async fn spawn(
+        home: &Path,
+        served: Vec<Arc<Parts>>,
+        settings: LocalSettings,
+    ) -> Result<(Self, Arc<dyn RunClient>), WorkerFailure> {
+        let (agents, mut executors) = Parts::served(&served)?;
+        let journal = Journal::open(home).await?;
+        neuron_sandbox::hide(journal.home());
+        if let Some(sessions) = &settings.sessions {
+            executors = executors.with_sessions(sessions);
+        }
+        let workflows = served.iter().filter_map(|agent| {
+            let serving = agent.serving?;
+            Some((agent.spec.name.clone(), serving))
+        });
+        let source = Served {
+            agents,
+            executors,
+            workflows: workflows.collect(),
+        };
+        let mut worker = LocalWorker::builder(journal.clone(), source, |door, start| {
+            Box::pin(neuron_workflows::agent(door, start))
+        });
+        if let Some(grace) = settings.grace {
+            worker = worker.grace(grace);
+        }
+        if let Some(sink) = settings.sink {
+            worker = worker.sinks(move |_| Arc::clone(&sink));
+        }
+        let worker = worker.build();
+        let (stop, mut stopped) = watch::channel(false);
+        let task = tokio::spawn(async move {
+            let ended = worker.serve(async move {
+                // An error means that the worker was dropped.
+                drop(stopped.wait_for(|stopped| *stopped).await);
+            });
+            let ended = ended.await;
+            // The agents own what their tools need.
+            drop(served);
+            ended
+        });
+        let worker = Self {
+            stop,
+            task: Some(task),
+        };
+        Ok((worker, Arc::new(LocalClient::from(journal))))
+    }
+
+    /// Stops the worker, and waits for its end.
+    pub(super) async fn stop(&mut self) -> Result<(), WorkerFailure> {
+        self.stop.send_replace(true);
+        self.wait().await
+    }
+
+    /// Waits until the worker ends by itself.
+    pub(super) async fn wait(&mut self) -> Result<(), WorkerFailure> {
+        let Some(task) = &mut self.task else {
+            return Ok(());
+        };
+        let ended = task.await;
+        self.task = None;
+        Ok(ended??)
+    }
+}
+
+impl Drop for LocalTask {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+    }
+}
+
+/// The agents of a worker, each with its workflow if it has one.
+struct Served {
+    agents: Agents,
+    executors: Executors,
+    workflows: BTreeMap<String, Serving>,
+}
+
+impl Served {
+    fn of(&self, run: &WaitingRun) -> Result<RunExecutor, NotServed> {
+        let name = run.agent.name();
+        let executor = self.executors.of(name);
+        let executor = executor.map_err(|lacking| NotServed::new(lacking.message))?;
+        let found = RunExecutor::new(executor, self.agents.clone());
+        Ok(match self.workflows.get(name) {
+            Some(serving) => found.with_workflow(serving.journal, serving.patches),
+            None => found,
+        })
+    }
+}
+
+impl ExecutorSource for Served {
+    fn executor<'a>(
+        &'a self,
+        run: &'a WaitingRun,
+    ) -> Pin<Box<dyn Future<Output = Result<RunExecutor, NotServed>> + Send + 'a>> {
+        Box::pin(std::future::ready(self.of(run)))
+    }
+}

@@ -1,0 +1,12 @@
+//! A worker that serves agents, whatever the engine.
+
+mod builder;
+mod engine_kind;
+mod handle;
+mod local;
+mod worker_failure;
+
+pub use builder::WorkerBuilder;
+pub use engine_kind::{EngineKind, UnknownEngine};
+pub use handle::Worker;
+pub use worker_failure::WorkerFailure;

@@ -1,0 +1,38 @@
+//! The errors of a worker.
+
+use std::io;
+
+use neuron_engine::RunClientError;
+use neuron_local::JournalError;
+use tokio::task::JoinError;
+
+use crate::AgentError;
+
+/// Why a worker does not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerFailure {
+    /// The worker's agents cannot be served together.
+    #[error(transparent)]
+    Agents(#[from] AgentError),
+    /// The journal cannot be opened or read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The engine cannot be reached, or rejects the worker.
+    #[error(transparent)]
+    Client(#[from] RunClientError),
+    /// The worker on Temporal could not be made, or ended by itself.
+    #[cfg(feature = "temporal")]
+    #[error(transparent)]
+    Temporal(#[from] crate::temporal::WorkerFailure),
+    /// The worker on Restate could not be made, or ended by itself.
+    #[cfg(feature = "restate")]
+    #[error(transparent)]
+    Restate(#[from] crate::restate::WorkerFailure),
+    /// The system does not report signals.
+    #[error("the system reports no signals")]
+    Signals(#[source] io::Error),
+    /// The worker's task is gone: it panicked.
+    #[error("the worker's task is gone")]
+    Task(#[from] JoinError),
+}
