@@ -1,114 +1,21 @@
 #![doc = include_str!("../README.md")]
 
-use std::{
-    process::ExitCode,
-    sync::{Arc, OnceLock},
-};
+use std::process::ExitCode;
 
-use neuron_engine::RunClient;
-use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
-use neuron_types::{DurableError, RunOutput, RunStart};
-use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
+use clap::Parser;
+use neuron_worker::{dispatch, parse, temporal};
 
-mod args;
-mod connection;
-mod health;
-mod tuning;
-mod versions;
-
-use crate::{args::Args, health::TemporalHealth};
-
-/// The workflow that runs one agent to completion.
-struct Agent;
-
-impl AgentWorkflow for Agent {
-    const NAME: &'static str = neuron_temporal::AGENT_WORKFLOW;
-
-    async fn run(
-        door: TemporalDurableContext<Self>,
-        start: RunStart,
-    ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, start).await
-    }
+/// Serves the agents of an agent file on Temporal.
+#[derive(Debug, Parser)]
+#[command(name = "neuron-temporal-worker", version)]
+struct Program {
+    #[command(flatten)]
+    args: temporal::Args,
 }
 
 fn main() -> ExitCode {
     // This comes first: this program may have been started again as a sandbox's helper.
-    neuron_worker::dispatch();
-    let args: Args = neuron_worker::parse();
-    // Workflows run in this thread: they are not `Send`.
-    run(args.settings.log_format, |stop| serve(args, stop))
-}
-
-async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
-    let life = Life::default();
-    let stop = life.note(stop);
-    life.of(async {
-        let agents = ServedAgents::load(&args.settings).await?;
-        let served = serve_agents(args, &agents, &life, stop).await;
-        agents.stop().await;
-        served
-    })
-    .await
-}
-
-async fn serve_agents(
-    args: Args,
-    agents: &ServedAgents,
-    life: &Life,
-    mut stop: Stop,
-) -> Result<(), WorkerError> {
-    let version = args.versions.check(|name| std::env::var(name).ok())?;
-    let reached = Arc::new(OnceLock::new());
-    let mut telemetry = None;
-    if let Some(address) = args.settings.http {
-        let (listener, _) = listen(address).await?;
-        let (health, options) = TemporalHealth::start(Arc::clone(&reached))?;
-        tokio::spawn(serve_health(listener, life.clone(), health));
-        telemetry = Some(options);
-    }
-    let client = tokio::select! {
-        client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
-        () = &mut stop => return Ok(()),
-    };
-    let runs = || Ok::<_, WorkerError>(Arc::new(client.clone()) as Arc<dyn RunClient>);
-    let mut builder = AgentWorker::builder(&client, agents.executors(runs)?)
-        .agents(agents.definitions())
-        .accept_definitions(args.settings.accept_definitions)
-        .task_queue(&args.task_queue)
-        .history_limits(args.history_limit_events, args.history_limit_bytes);
-    builder = args.tuning.apply(builder);
-    if let Some(version) = version {
-        builder = version.apply(builder);
-    }
-    if let Some(events) = args.segment_events {
-        builder = builder.continue_as_new_after(events);
-    }
-    if let Some(bytes) = args.segment_bytes {
-        builder = builder.continue_as_new_after_bytes(bytes);
-    }
-    if let Some(grace) = args.settings.grace {
-        builder = builder.grace(grace);
-    }
-    if let Some(telemetry) = telemetry {
-        builder = builder.telemetry(telemetry);
-    }
-    let mut worker = builder
-        .workflow::<Agent>()
-        .build()
-        .map_err(WorkerError::broken)?;
-    // It is only set once.
-    drop(reached.set(client.clone()));
-    say(&format!(
-        "serving {} on Temporal at {}, namespace {}, task queue {}",
-        agents.names().join(", "),
-        client.address(),
-        client.namespace(),
-        worker.task_queue()
-    ));
-    let served = tokio::select! {
-        served = worker.run(stop) => served,
-        never = client.renew_api_key() => match never {},
-    };
-    served.map_err(WorkerError::broken)
+    dispatch();
+    let Program { args } = parse();
+    temporal::serve(args)
 }

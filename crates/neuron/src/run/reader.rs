@@ -15,6 +15,7 @@ use super::{RunFailure, RunItem, follower::Look, started::Source};
 use crate::local::Execution;
 
 /// The result of a read.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Read {
     Item(RunItem),
     Over(Box<RunOutput>),

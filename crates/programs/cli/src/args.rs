@@ -176,7 +176,8 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     /// Have a run adopt the worker's current definition of its agent at its next turn
     Upgrade(UpgradeArgs),
-    /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it)
+    /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it). With --engine temporal or
+    /// restate it serves the agents there, with the options of that engine's worker: add --help
     Worker(WorkerArgs),
     /// Forget local runs that are over
     Rm(RmArgs),

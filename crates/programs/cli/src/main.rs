@@ -29,6 +29,10 @@ const VERBOSE: &str = "warn,neuron=debug";
 fn main() -> ExitCode {
     // This comes first: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
+    #[cfg(any(feature = "temporal", feature = "restate"))]
+    if let Some(exit) = commands::engine_worker::serve() {
+        return exit;
+    }
     let cli: Cli = neuron_worker::parse();
     let verbose = cli.global.verbose;
     let telling = Telling::begin(verbose.then_some(VERBOSE), LogFormat::Text);

@@ -14,9 +14,15 @@ pub fn variable(name: impl AsRef<OsStr>) -> Option<OsString> {
 /// does.
 #[must_use]
 pub fn parse<T: Parser>() -> T {
+    parse_from(env::args_os())
+}
+
+/// As [`parse`], of this command line, which begins with the program's name.
+#[must_use]
+pub fn parse_from<T: Parser>(arguments: impl IntoIterator<Item = OsString>) -> T {
     let is_blank = |name: &OsStr| env::var_os(name).is_some() && variable(name).is_none();
     let command = without_blank(T::command(), &is_blank);
-    let read = T::from_arg_matches(&command.get_matches());
+    let read = T::from_arg_matches(&command.get_matches_from(arguments));
     read.unwrap_or_else(|error| error.format(&mut T::command()).exit())
 }
 

@@ -9,14 +9,18 @@ mod interruption;
 mod life;
 mod logging;
 mod program;
+#[cfg(feature = "restate")]
+pub mod restate;
 mod sessions;
 mod settings;
 mod telling;
+#[cfg(feature = "temporal")]
+pub mod temporal;
 mod waiting;
 
 pub use agents::ServedAgents;
 pub use duration::duration;
-pub use environment::{parse, variable};
+pub use environment::{parse, parse_from, variable};
 pub use error::WorkerError;
 pub use health::{Health, serve_health};
 pub use interruption::Interruption;

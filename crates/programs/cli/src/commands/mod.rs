@@ -13,6 +13,8 @@ mod costs;
 mod decide;
 mod dev;
 mod doctor;
+#[cfg(any(feature = "temporal", feature = "restate"))]
+pub(crate) mod engine_worker;
 mod events;
 mod mcp;
 mod replay;

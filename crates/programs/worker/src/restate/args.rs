@@ -2,20 +2,18 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::Parser;
+use crate::{Settings, duration};
+use clap::Args as ClapArgs;
 use neuron_restate::DEFAULT_PREFIX;
-use neuron_worker::{Settings, duration};
 
-use crate::registration::Registration;
+use super::registration::Registration;
 
 /// The shortest time after which a run is suspended.
 const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
 
 /// Serves the agents of an agent file on Restate.
-#[derive(Debug, Parser)]
+#[derive(Debug, ClapArgs)]
 #[command(
-    name = "neuron-restate-worker",
-    version,
     max_term_width = 100,
     after_help = "Restate is addressed as its own tools do: RESTATE_ADMIN_URL, RESTATE_INGRESS_URL, \
                   RESTATE_AUTH_TOKEN or RESTATE_AUTH_TOKEN_FILE. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
@@ -24,7 +22,8 @@ const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
                   SIGTERM and Ctrl-C let the steps in flight end; a second one ends at once.\n\
                   Exit codes: 0 stopped, 2 usage or configuration."
 )]
-pub(crate) struct Args {
+#[non_exhaustive]
+pub struct Args {
     #[command(flatten)]
     pub(crate) settings: Settings,
     /// Where Restate's requests are taken

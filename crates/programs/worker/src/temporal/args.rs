@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use clap::Parser;
+use crate::{Settings, duration};
+use clap::Args as ClapArgs;
 use neuron_temporal::{DEFAULT_TASK_QUEUE, HISTORY_LIMIT_BYTES, HISTORY_LIMIT_EVENTS};
-use neuron_worker::{Settings, duration};
 
-use crate::{tuning::Tuning, versions::Versions};
+use super::{tuning::Tuning, versions::Versions};
 
 /// Serves the agents of an agent file on Temporal.
-#[derive(Debug, Parser)]
+#[derive(Debug, ClapArgs)]
 #[command(
-    name = "neuron-temporal-worker",
-    version,
     max_term_width = 100,
     after_help = "Temporal is addressed as its own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, \
                   TEMPORAL_API_KEY, TEMPORAL_TLS_* and temporal.toml. The file that TEMPORAL_API_KEY_FILE names is \
@@ -21,7 +19,8 @@ use crate::{tuning::Tuning, versions::Versions};
                   Exit codes: 0 stopped, 1 the worker broke, 2 usage, configuration, or Temporal cannot be \
                   reached in the time of --wait-for-server."
 )]
-pub(crate) struct Args {
+#[non_exhaustive]
+pub struct Args {
     #[command(flatten)]
     pub(crate) settings: Settings,
     /// The Temporal task queue

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::duration;
 use clap::{Args, ValueEnum, value_parser};
 use neuron_temporal::{AgentWorkerBuilder, SearchAttributes};
-use neuron_worker::duration;
 
 /// The shortest time for which the reports of steps are retried.
 const PATIENCE: Duration = Duration::from_secs(90);

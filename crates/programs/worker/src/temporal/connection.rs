@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::WorkerError;
 use neuron_engine::RunClientError;
 use neuron_temporal::AgentClient;
 use neuron_types::with_causes;
-use neuron_worker::WorkerError;
 use tokio::time::Instant;
 
 /// How long one try may take.

@@ -5,8 +5,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use crate::Health;
 use neuron_restate::Metrics;
-use neuron_worker::Health;
 
 /// The parts of the answers. Cheap to clone.
 #[derive(Clone)]

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
+use crate::{Health, WorkerError};
 use neuron_engine::RunClientError;
 use neuron_temporal::AgentClient;
 use neuron_types::with_causes;
-use neuron_worker::{Health, WorkerError};
 use temporalio_common::telemetry::{
     PrometheusExporterOptions, TelemetryOptions, metrics::CoreMeter,
     start_prometheus_metric_exporter,

@@ -9,7 +9,7 @@ use neuron_engine::RunClientError;
 use neuron_restate::RestateClient;
 use neuron_types::with_causes;
 
-use crate::health::RestateHealth;
+use super::health::RestateHealth;
 
 /// The longest time between two tries.
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
