@@ -241,6 +241,9 @@ impl AgentMachine {
 
     /// Returns how many tokens the next request has at most: as many as the model said of what it has read, and one for
     /// each byte of the rest. Tokens of all models have a byte or more.
+    ///
+    /// Tools that the provider searches itself count whole with every call, since the call may load any of them and bill
+    /// what it loads.
     fn most_input(&self) -> u64 {
         let known = self.state.context.reported;
         let messages = self.messages().get(known.messages..).unwrap_or_default();
@@ -248,9 +251,9 @@ impl AgentMachine {
             .iter()
             .map(bytes_of)
             .fold(0_usize, usize::saturating_add);
-        let head = match known.messages {
+        let head = self.state.head();
+        let tools = match known.messages {
             0 => {
-                let head = self.state.head();
                 let parts = (&head.system, &head.tools, &head.response_format);
                 json_bytes(&parts).unwrap_or_default()
             }
@@ -260,7 +263,12 @@ impl AgentMachine {
                 bytes.fold(0_usize, usize::saturating_add)
             }
         };
-        let bytes = u64::try_from(new.saturating_add(head)).unwrap_or(u64::MAX);
+        let searched = match head.searched_tools.is_empty() {
+            true => 0,
+            false => json_bytes(&head.searched_tools).unwrap_or_default(),
+        };
+        let bytes = new.saturating_add(tools).saturating_add(searched);
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         known.tokens.saturating_add(bytes)
     }
 

@@ -37,6 +37,13 @@ fn many() -> AgentSpec {
     agent
 }
 
+fn by_provider() -> ToolSearch {
+    ToolSearch {
+        provider: true,
+        ..ToolSearch::default()
+    }
+}
+
 fn request(machine: &AgentMachine) -> CompletionRequest {
     match machine.next() {
         Action::Start(steps) => match &steps[0].effect {
@@ -133,10 +140,7 @@ fn a_tool_that_a_provider_has_searched_is_loaded_when_it_is_called_and_another_p
 {
     let mut agent = many();
     agent.on_failure = OnHalt::Ask;
-    agent.tool_search = Some(ToolSearch {
-        provider: true,
-        ..ToolSearch::default()
-    });
+    agent.tool_search = Some(by_provider());
     agent.head_mut().fallback_models = vec!["other/n".into()];
     let mut machine = begun(agent);
     assert_eq!(sent(&mut machine), [FIND_TOOLS]);
@@ -152,6 +156,23 @@ fn a_tool_that_a_provider_has_searched_is_loaded_when_it_is_called_and_another_p
     change_model(&mut machine);
     assert_eq!(sent(&mut machine), [FIND_TOOLS, "github__tool_9"]);
     assert_eq!(request(&machine).head.model, "n");
+}
+
+#[test]
+fn what_a_provider_may_find_counts_with_each_call_of_a_run_with_a_budget() {
+    let mut agent = many();
+    agent.tool_search = Some(by_provider());
+    agent.limits.tokens = Some(1_000_000);
+    let mut machine = begun(agent);
+    for tool in ["github__tool_9", "look"] {
+        to_model_call(&mut machine);
+        let searched = request(&machine).head.searched_tools.clone();
+        let least = json_bytes(&searched).unwrap();
+        let held = machine.state().budget.held.unwrap();
+        let input = held.amount.tokens - held.output;
+        assert!(input >= u64::try_from(least).unwrap(), "{input} of {least}");
+        turn(&mut machine, tool, ToolOutput::text("done"));
+    }
 }
 
 #[test]
