@@ -93,7 +93,8 @@ impl RateLimiter {
     }
 
     /// As [`admit`](Self::admit), for this request: where tokens are limited, it is taken to use a quarter of the bytes of
-    /// its JSON.
+    /// its JSON. Of the tools that a provider [searches itself](neuron_types::RequestHead::searched_tools) only names and
+    /// descriptions count.
     ///
     /// # Errors
     ///
