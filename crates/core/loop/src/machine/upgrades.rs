@@ -1,11 +1,12 @@
 //! Between two turns: adopting another definition.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    AgentSpec, ContextRecord, CurrentDefinition, DefinitionRequest, Effect, ExitReason, Extension,
-    FailureKind, Message, RunEvent, Step, StepFailure, UpgradeRequest, signal,
+    AgentSpec, ContentBlock, ContextRecord, CurrentDefinition, DefinitionRequest, Effect,
+    ExitReason, Extension, FailureKind, Message, Role, RunEvent, Step, StepFailure, UpgradeRequest,
+    signal,
 };
 
 use crate::AgentMachine;
@@ -175,6 +176,7 @@ impl AgentMachine {
 
     /// The run goes by this definition from now on.
     pub(crate) fn go_by(&mut self, mut agent: AgentSpec, definition: &str, now: DateTime<Utc>) {
+        self.name_answers(&agent);
         let before = &self.state.agent;
         agent.keep_decisions_of(before);
         if agent.head != before.head {
@@ -184,6 +186,28 @@ impl AgentMachine {
         self.state.agent = agent;
         definition.clone_into(&mut self.state.definition);
         self.state.limit = self.state.limit.filter(|limit| self.is_met(*limit, now));
+    }
+
+    /// Names the model of the answers so far where the next definition has another provider: that provider must not be sent
+    /// what only the earlier one reads.
+    fn name_answers(&mut self, next: &AgentSpec) {
+        let head = &self.state.agent.head;
+        if head.provider.is_none() || head.provider == next.head.provider {
+            return;
+        }
+        let Some(model) = head.models().next().map(Cow::into_owned) else {
+            return;
+        };
+        let is_unnamed =
+            |message: &Message| message.role == Role::Assistant && message.answered_by().is_none();
+        if !self.messages().iter().any(is_unnamed) {
+            return;
+        }
+        let messages = self.state.conversation.make_mut().iter_mut();
+        for message in messages.filter(|message| is_unnamed(message)) {
+            let model = model.clone();
+            message.content.push(ContentBlock::AnsweredBy { model });
+        }
     }
 
     /// Another request has another size, and maybe a model that counts in another way: as at the run's start.

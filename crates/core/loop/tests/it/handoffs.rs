@@ -181,6 +181,25 @@ fn a_run_goes_on_as_another_agent_with_the_whole_conversation() {
 }
 
 #[test]
+fn another_provider_can_see_which_model_gave_the_answers_before_it() {
+    let mut first = transfers();
+    let search = ContentBlock::Other(json!({"type": "tool_search_call"}));
+    first.message.content.insert(0, search);
+    let authors = |provider: &str| {
+        let mut other = billing();
+        other.head_mut().provider = Some(provider.into());
+        let answers = vec![first.clone(), says("done")];
+        let (door, _) = ran(input(whole()), Some(other), answers);
+        let (request, _) = door.requests()[1].clone();
+        let authors = request.messages.iter().map(Message::answered_by);
+        let authors = authors.map(|author| author.map(ToOwned::to_owned));
+        authors.collect::<Vec<_>>()
+    };
+    assert_eq!(authors("other"), [None, Some("test/m".into()), None]);
+    assert_eq!(authors("test"), [None, None, None]);
+}
+
+#[test]
 fn the_steps_after_it_are_those_of_the_other_agent() {
     let answers = vec![
         one_call("look"),
