@@ -101,13 +101,15 @@ impl AgentMachine {
             return None;
         }
         let sent = self.state.head();
-        let known = sent.tools.iter().map(|tool| tool.name.as_str());
-        if known.clone().any(|known| known == name) {
+        if sent.tools.iter().any(|tool| tool.name == *name) {
             return None;
         }
+        // A provider that searches tools itself is not sent ours that finds them.
+        let known = sent.listed_tools().map(|tool| tool.name.as_str());
         let text = ToolOutput::unknown_tool_text(name, known);
         Some(match agent.searches_tools() {
-            true => format!("{text}; {FIND_TOOLS} finds others"),
+            true if sent.searched_tools.is_empty() => format!("{text}; {FIND_TOOLS} finds others"),
+            true => format!("{text}; search the tools for others"),
             false => text,
         })
     }

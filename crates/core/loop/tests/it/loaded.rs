@@ -190,6 +190,22 @@ fn a_tool_that_there_is_not_is_answered_with_those_that_are_sent_and_a_hint() {
 }
 
 #[test]
+fn where_the_provider_searches_a_tool_that_there_is_not_is_answered_without_ours_that_finds_others()
+{
+    let mut agent = many();
+    agent.tool_search = Some(by_provider());
+    let mut machine = begun(agent);
+    to_model_call(&mut machine);
+    model_ended(&mut machine, Ok(calls(&[("github__none", json!({}))])), 1);
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let said = "there is no tool \"github__none\": use look, push, cancel, hold, suspend; search the tools for others";
+    assert_eq!(
+        last_results(&machine)[0].content,
+        [ContentItem::Text(said.into())]
+    );
+}
+
+#[test]
 fn an_agent_with_few_tools_has_none_that_finds_others() {
     let few = AgentSpec {
         tool_search: Some(ToolSearch::default()),
