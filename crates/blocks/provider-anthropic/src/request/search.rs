@@ -32,16 +32,23 @@ pub(crate) fn found(request: &CompletionRequest) -> BTreeSet<&str> {
 }
 
 /// Returns a block without what it says of tools that the request does not have: the API rejects that. Where the request brings
-/// tools of the API's own, which of them there are is not known, and the block stays as it is.
+/// tools of the API's own without a name, such as those of a server, which of them there are is not known, and the block stays as
+/// it is.
 pub(crate) fn known<'a>(block: &'a Value, request: &RequestHead) -> Cow<'a, Value> {
-    let extra = request.extra.as_ref();
-    let has_native = extra.is_some_and(|extra| extra.get("tools").is_some());
-    let Some(found) = references(block).filter(|_| !has_native) else {
+    let Some(found) = references(block) else {
         return Cow::Borrowed(block);
     };
+    let extra = request.extra.as_ref();
+    let native = extra.and_then(|extra| extra.get("tools")?.as_array());
+    let native = native.map(Vec::as_slice).unwrap_or_default();
+    if native.iter().any(|tool| called(tool).is_none()) {
+        return Cow::Borrowed(block);
+    }
     let is_known = |reference: &Value| {
-        let mut tools = request.tools.iter().chain(&request.searched_tools);
-        name(reference).is_none_or(|name| tools.any(|tool| tool.name == name))
+        let tools = request.tools.iter().chain(&request.searched_tools);
+        let own = tools.map(|tool| tool.name.as_str());
+        let mut names = own.chain(native.iter().filter_map(called));
+        name(reference).is_none_or(|name| names.any(|known| known == name))
     };
     if found.iter().all(is_known) {
         return Cow::Borrowed(block);
@@ -62,6 +69,11 @@ fn references(block: &Value) -> Option<&Vec<Value>> {
 
 fn name(reference: &Value) -> Option<&str> {
     reference.get("tool_name")?.as_str()
+}
+
+/// Returns what one of the API's own tools is called.
+fn called(tool: &Value) -> Option<&str> {
+    tool.get("name")?.as_str()
 }
 
 fn kind(value: &Value) -> Option<&str> {

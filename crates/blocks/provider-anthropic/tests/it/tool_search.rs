@@ -126,6 +126,11 @@ fn answer() -> Value {
 
 /// What is sent after the answer by an agent of these tools.
 async fn after(listed: &[&str], searched: &[&str]) -> Value {
+    after_with(listed, searched, json!([])).await
+}
+
+/// As [`after`], by an agent that also has these tools of the API's own.
+async fn after_with(listed: &[&str], searched: &[&str], native: Value) -> Value {
     let api = FakeApi::saying(vec![("claude-opus-5-5", answer())], 3).await;
     let client: Anthropic = api.client().automatic_caching(false).build().unwrap();
     let first = searching(&["look"], &["github__a", "github__b", "github__c"]);
@@ -140,6 +145,7 @@ async fn after(listed: &[&str], searched: &[&str]) -> Value {
     );
 
     let mut next = searching(listed, searched);
+    next.head_mut().extra = Some(json!({ "tools": native }));
     next.messages.push(whole.message);
     next.messages.push(Message {
         role: Role::User,
@@ -180,4 +186,29 @@ async fn what_was_found_and_is_gone_does_not_go_back_nor_the_thinking_that_follo
         json!([{"type": "tool_reference", "tool_name": "github__a"}]);
     content.as_array_mut().unwrap().remove(5);
     assert_eq!(body["messages"][1]["content"], content);
+}
+
+#[tokio::test]
+async fn what_was_found_and_is_gone_does_not_go_back_beside_tools_of_the_apis_own() {
+    let found = |body: &Value| {
+        let content = &body["messages"][1]["content"];
+        let found = content[2]["content"]["tool_references"].as_array().unwrap();
+        let names = found
+            .iter()
+            .map(|found| found["tool_name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let web = json!({"type": "web_search_20250305", "name": "web_search"});
+    let body = after_with(&["github__a"], &["github__c"], json!([web])).await;
+    assert_eq!(found(&body), ["github__a"]);
+    let theirs = json!({"name": "github__b", "input_schema": {"type": "object"}});
+    let body = after_with(&["github__a"], &["github__c"], json!([theirs])).await;
+    assert_eq!(found(&body), ["github__a", "github__b"]);
+    let unnamed = json!({"type": "mcp_toolset", "mcp_server_name": "github"});
+    let body = after_with(&["github__a"], &["github__c"], json!([unnamed])).await;
+    assert_eq!(
+        found(&body),
+        ["github__a", "github__b"],
+        "which tools it has is not known"
+    );
 }
