@@ -1,5 +1,5 @@
 use neuron_provider_http::{BodyWriter, Tools, native_tools, tool_fields};
-use neuron_types::{CompletionRequest, ProviderError, ToolChoice, ToolDefinition};
+use neuron_types::{CompletionRequest, ContentBlock, ProviderError, ToolChoice, ToolDefinition};
 use serde::{Serialize, ser::SerializeMap};
 use serde_json::{Map, Value};
 
@@ -60,7 +60,8 @@ struct Name<'a> {
 
 impl<'a> RequestTools<'a> {
     /// Returns the tools of the request, then the server's own, which are in `extra`. Responses searches tools itself: there
-    /// the searched ones follow the others, and the search is added unless `extra` has it.
+    /// the searched ones follow the others, and the search is added unless `extra` has it. It stays while the conversation holds a
+    /// search.
     pub(crate) fn new(
         request: &'a CompletionRequest,
         extra: Option<&'a Map<String, Value>>,
@@ -73,7 +74,7 @@ impl<'a> RequestTools<'a> {
             Ok(function.map(|function| Tool::Function(form.place("function", function))))
         };
         match form {
-            Form::Flat if !request.searched_tools.is_empty() => {
+            Form::Flat if !request.searched_tools.is_empty() || holds_search(request) => {
                 list.take(request.listed_tools(), |tool| write(tool, false))?;
                 list.take(&request.searched_tools, |tool| write(tool, true))?;
                 if !native.iter().any(is_search) {
@@ -102,6 +103,18 @@ impl<'a> RequestTools<'a> {
         body.optional("tool_choice", self.choice.as_ref())?;
         body.optional("parallel_tool_calls", self.parallel.as_ref())
     }
+}
+
+/// Returns whether a search of the server's is in the conversation.
+fn holds_search(request: &CompletionRequest) -> bool {
+    let mut blocks = request.messages.iter().flat_map(|message| &message.content);
+    blocks.any(|block| match block {
+        ContentBlock::Other(item) => {
+            let kind = item.get("type").and_then(Value::as_str);
+            matches!(kind, Some("tool_search_call" | "tool_search_output"))
+        }
+        _ => false,
+    })
 }
 
 fn is_search(native: &Value) -> bool {

@@ -10,15 +10,30 @@ pub(crate) const KIND: &str = "tool_search_tool_bm25_20251119";
 /// What the model calls it.
 pub(crate) const NAME: &str = "tool_search_tool_bm25";
 
-/// What the names of all kinds of it begin with.
+/// What the kinds of it and their names begin with.
 const KINDS: &str = "tool_search_tool_";
 const RESULT: &str = "tool_search_tool_result";
 const REFERENCES: &str = "/content/tool_references";
 
-/// Returns whether the search is to be added: there is something to search, and the request does not bring a search itself.
-pub(crate) fn is_added(request: &RequestHead, native: &[Value]) -> bool {
+/// Returns whether the search is to be added: there is something to search, or the conversation holds a search, whose blocks the API
+/// takes beside the tool alone. A request may bring a search itself.
+pub(crate) fn is_added(request: &CompletionRequest, native: &[Value]) -> bool {
     let is_search = |tool: &Value| kind(tool).is_some_and(|kind| kind.starts_with(KINDS));
-    !request.searched_tools.is_empty() && !native.iter().any(is_search)
+    if native.iter().any(is_search) {
+        return false;
+    }
+    let mut blocks = request.messages.iter().flat_map(|message| &message.content);
+    !request.searched_tools.is_empty()
+        || blocks.any(|block| matches!(block, ContentBlock::Other(block) if is_of_search(block)))
+}
+
+/// Returns whether a block is a call of the search or a result of it.
+fn is_of_search(block: &Value) -> bool {
+    match kind(block) {
+        Some(RESULT) => true,
+        Some("server_tool_use") => called(block).is_some_and(|name| name.starts_with(KINDS)),
+        _ => false,
+    }
 }
 
 /// Returns the names of the tools that the search has found, as far as its results are still in the conversation.
@@ -71,7 +86,7 @@ fn name(reference: &Value) -> Option<&str> {
     reference.get("tool_name")?.as_str()
 }
 
-/// Returns what one of the API's own tools is called.
+/// Returns what one of the API's own tools is called, or what a call of one calls.
 fn called(tool: &Value) -> Option<&str> {
     tool.get("name")?.as_str()
 }

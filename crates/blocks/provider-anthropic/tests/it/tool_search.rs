@@ -174,7 +174,13 @@ async fn what_was_found_goes_back_as_it_came_and_stays_deferred_while_it_is_refe
     assert_eq!(tools(&body), whole);
 
     let body = after(&["github__a", "github__b"], &[]).await;
-    assert!(tools(&body).iter().all(|(_, deferred)| !deferred));
+    let whole = [
+        SEARCH,
+        (FIND_TOOLS, false),
+        ("github__a", false),
+        ("github__b", false),
+    ];
+    assert_eq!(tools(&body), whole, "the search stays beside its blocks");
     assert_eq!(body["messages"][1]["content"], answer()["content"]);
 }
 

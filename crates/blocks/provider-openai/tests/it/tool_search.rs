@@ -1,6 +1,8 @@
 //! Tools that Responses searches itself.
 
-use neuron_types::{CompletionRequest, FIND_TOOLS, Message, Provider, ToolDefinition};
+use neuron_types::{
+    CompletionRequest, ContentBlock, FIND_TOOLS, Message, Provider, ToolDefinition,
+};
 use neuron_wires::{FakeApi, streamed_as_whole, suite::replayed};
 use serde_json::{Value, json};
 
@@ -61,6 +63,20 @@ async fn searched_tools_are_deferred_beside_the_apis_search_and_none_of_ours_fin
 }
 
 #[tokio::test]
+async fn the_search_stays_while_the_conversation_holds_one() {
+    let mut request = searching(&["github__a"], &[]);
+    let items = found();
+    let items = items.as_array().unwrap()[..2].iter().cloned();
+    let content = items.map(ContentBlock::Other).collect();
+    request.messages.push(Message::answer(content));
+    request.messages.push(Message::user("And now?"));
+    let sent = responses_sent(&request).await;
+    let tools = sent["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 3, "{tools:?}");
+    assert_eq!(tools[2], json!({"type": "tool_search"}));
+}
+
+#[tokio::test]
 async fn chat_completions_search_nothing_and_are_sent_what_finds_tools() {
     let request = searching(&["look"], &["github__a"]);
     let listed = searching(&["look"], &[]);
@@ -84,7 +100,7 @@ async fn what_was_found_is_kept_as_it_came_and_goes_back() {
     let (message, sent) = replayed::<Responses>(&found()).await;
     assert_eq!(sent, found());
     let called = message.content.iter().filter_map(|block| match block {
-        neuron_types::ContentBlock::ToolUse { name, .. } => Some(name.as_str()),
+        ContentBlock::ToolUse { name, .. } => Some(name.as_str()),
         _ => None,
     });
     assert!(called.eq(["github__a"]));
