@@ -20,7 +20,7 @@ pub use client::retry::{MAX_RETRY_AFTER, RetryAdvice, retry_advice};
 pub use environment::variable;
 pub use json::body::BodyWriter;
 pub use json::count::{count, known_counts, lenient_object};
-pub use json::extra::{extra_fields, kept, native_tools, tool_fields};
+pub use json::extra::{Deferral, extra_fields, kept, native_tools, tool_fields};
 pub use json::lenient::{lenient, lenient_list};
 pub use json::schema::closed_schema;
 pub use json::text::{Joined, ResultText};

@@ -1,5 +1,7 @@
-use neuron_provider_http::{BodyWriter, Tools, native_tools, tool_fields};
-use neuron_types::{CompletionRequest, ContentBlock, ProviderError, ToolChoice, ToolDefinition};
+use neuron_provider_http::{BodyWriter, Deferral, Tools, native_tools, tool_fields};
+use neuron_types::{
+    CompletionRequest, ContentBlock, ProviderError, RequestHead, ToolChoice, ToolDefinition,
+};
 use serde::{Serialize, ser::SerializeMap};
 use serde_json::{Map, Value};
 
@@ -70,7 +72,7 @@ impl<'a> RequestTools<'a> {
         let native = native_tools(extra)?;
         let mut list = Tools::default();
         let write = |tool: &'a ToolDefinition, is_searched: bool| {
-            let function = function(tool, form, is_searched)?;
+            let function = function(request, tool, form, is_searched)?;
             Ok(function.map(|function| Tool::Function(form.place("function", function))))
         };
         match form {
@@ -122,11 +124,12 @@ fn is_search(native: &Value) -> bool {
 }
 
 /// Returns `None` where the schema of the arguments is not one of an object.
-fn function(
-    tool: &ToolDefinition,
+fn function<'a>(
+    request: &RequestHead,
+    tool: &'a ToolDefinition,
     form: Form,
     is_searched: bool,
-) -> Result<Option<Function<'_>>, ProviderError> {
+) -> Result<Option<Function<'a>>, ProviderError> {
     let Some(parameters) = Parameters::of(tool)? else {
         return Ok(None);
     };
@@ -142,13 +145,12 @@ fn function(
         ),
     };
     let extra = tool_fields(tool, own_fields)?;
-    let is_said = extra.is_some_and(|extra| extra.contains_key("defer_loading"));
     Ok(Some(Function {
         name: &tool.name,
         description: &tool.description,
         strict,
         parameters,
-        defer_loading: is_searched && !is_said,
+        defer_loading: Deferral::of(request, tool, is_searched).is_added,
         extra,
     }))
 }

@@ -1,7 +1,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
-use neuron_provider_http::{Tools, closed_schema, tool_fields};
-use neuron_types::{CompletionRequest, ProviderError, ToolDefinition, object_schema};
+use neuron_provider_http::{Deferral, Tools, closed_schema, tool_fields};
+use neuron_types::{CompletionRequest, ProviderError, RequestHead, ToolDefinition, object_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -15,9 +15,6 @@ const PLACED: &[&str] = &[
     "strict",
     "cache_control",
 ];
-
-/// The field of a tool that is looked for before it is loaded.
-const DEFERRED: &str = "defer_loading";
 
 /// A tool as it is sent.
 #[derive(Debug, Serialize)]
@@ -72,22 +69,27 @@ pub(crate) fn tools<'a>(
         false => search::found(request),
     };
     tools.take(request.listed_tools(), |tool| {
-        definition(tool, found.contains(tool.name.as_str()))
+        definition(request, tool, found.contains(tool.name.as_str()))
     })?;
-    tools.take(&request.searched_tools, |tool| definition(tool, true))?;
+    tools.take(&request.searched_tools, |tool| {
+        definition(request, tool, true)
+    })?;
     Ok(tools)
 }
 
-fn definition(tool: &ToolDefinition, is_searched: bool) -> Result<Option<Tool<'_>>, ProviderError> {
+fn definition<'a>(
+    request: &RequestHead,
+    tool: &'a ToolDefinition,
+    is_searched: bool,
+) -> Result<Option<Tool<'a>>, ProviderError> {
     let Some(schema) = object_schema(&tool.input_schema) else {
         return Ok(None);
     };
     let extra = tool_fields(tool, PLACED)?;
-    let said = extra.and_then(|extra| extra.get(DEFERRED));
-    let is_deferred = match said {
-        None => is_searched,
-        Some(said) => *said == Value::Bool(true),
-    };
+    let Deferral {
+        is_deferred,
+        is_added,
+    } = Deferral::of(request, tool, is_searched);
     // The API takes no marker on a tool that is deferred.
     let cache_control = tool.cache_control.as_ref().filter(|_| !is_deferred);
     Ok(Some(Tool::Own(Definition {
@@ -99,7 +101,7 @@ fn definition(tool: &ToolDefinition, is_searched: bool) -> Result<Option<Tool<'_
             _ => schema,
         },
         strict: tool.strict,
-        defer_loading: is_deferred && said.is_none(),
+        defer_loading: is_added,
         is_deferred,
         extra,
         cache_control: cache_control.map(Marker::from),

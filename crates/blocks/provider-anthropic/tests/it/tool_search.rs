@@ -3,7 +3,7 @@
 use neuron_provider_anthropic::Anthropic;
 use neuron_types::{
     CacheControl, CacheTtl, CompletionRequest, ContentBlock, ContentItem, FIND_TOOLS, FailureKind,
-    Message, Provider, Role, ToolDefinition, ToolResultBlock,
+    Message, Provider, Role, ToolChoice, ToolDefinition, ToolResultBlock,
 };
 use neuron_wires::read;
 use serde_json::{Value, json};
@@ -85,6 +85,19 @@ async fn a_search_of_the_requests_own_stands_alone_and_its_name_is_taken() {
         let said = format!("two tools are called {name:?}");
         assert!(error.to_string().contains(&said), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_tool_that_has_to_be_called_is_not_deferred() {
+    let request = searching(&["look"], &["rare", "other"]).with_head(|head| {
+        head.model = "claude-sonnet-4-5".into();
+        head.tool_choice = Some(ToolChoice::Specific {
+            name: "rare".into(),
+        });
+    });
+    let body = sent(&request).await;
+    let whole = [SEARCH, ("look", false), ("rare", false), ("other", true)];
+    assert_eq!(tools(&body), whole);
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 use std::borrow::Cow;
 
-use neuron_types::{CompletionRequest, FailureKind, ProviderError, ToolDefinition};
+use neuron_types::{
+    CompletionRequest, FailureKind, ProviderError, RequestHead, ToolChoice, ToolDefinition,
+};
 use serde_json::{Map, Value};
 
 /// Returns the fields of [`RequestHead::extra`](neuron_types::RequestHead::extra), checked.
@@ -60,6 +62,39 @@ pub fn tool_fields<'a>(
              fields"
         ))),
         None => Ok(Some(fields)),
+    }
+}
+
+/// Whether a model reads a tool only once a search has found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deferral {
+    /// Whether the tool is deferred.
+    pub is_deferred: bool,
+    /// Whether the definition has to have the field `defer_loading` for that: its `extra` does not set it.
+    pub is_added: bool,
+}
+
+impl Deferral {
+    /// Returns it for a tool that is searched or not. `extra` of the tool decides where it sets `defer_loading`, else a tool that
+    /// the request's choice names is not deferred, since it has to be called.
+    #[must_use]
+    pub fn of(request: &RequestHead, tool: &ToolDefinition, is_searched: bool) -> Self {
+        let extra = tool.extra.as_ref();
+        if let Some(said) = extra.and_then(|extra| extra.get("defer_loading")) {
+            return Self {
+                is_deferred: *said == Value::Bool(true),
+                is_added: false,
+            };
+        }
+        let is_chosen = match &request.tool_choice {
+            Some(ToolChoice::Specific { name }) => *name == tool.name,
+            _ => false,
+        };
+        let is_deferred = is_searched && !is_chosen;
+        Self {
+            is_deferred,
+            is_added: is_deferred,
+        }
     }
 }
 

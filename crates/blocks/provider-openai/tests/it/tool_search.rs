@@ -1,7 +1,7 @@
 //! Tools that Responses searches itself.
 
 use neuron_types::{
-    CompletionRequest, ContentBlock, FIND_TOOLS, Message, Provider, ToolDefinition,
+    CompletionRequest, ContentBlock, FIND_TOOLS, Message, Provider, ToolChoice, ToolDefinition,
 };
 use neuron_wires::{FakeApi, streamed_as_whole, suite::replayed};
 use serde_json::{Value, json};
@@ -60,6 +60,21 @@ async fn searched_tools_are_deferred_beside_the_apis_search_and_none_of_ours_fin
     let few = searching(&["look"], &[]);
     let whole = json!([function(FIND_TOOLS), function("look")]);
     assert_eq!(responses_sent(&few).await["tools"], whole);
+}
+
+#[tokio::test]
+async fn a_tool_that_has_to_be_called_is_not_deferred() {
+    let request = searching(&["look"], &["rare", "other"]).with_head(|head| {
+        head.tool_choice = Some(ToolChoice::Specific {
+            name: "rare".into(),
+        });
+    });
+    let tools = responses_sent(&request).await["tools"].clone();
+    let tools = tools.as_array().unwrap().iter();
+    let deferred: Vec<bool> = tools
+        .map(|tool| tool.get("defer_loading").is_some())
+        .collect();
+    assert_eq!(deferred, [false, false, true, false]);
 }
 
 #[tokio::test]
