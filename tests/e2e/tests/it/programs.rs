@@ -86,3 +86,58 @@ fn a_run_on_temporal_is_left_to_its_program() {
 fn a_run_on_restate_is_left_to_its_program() {
     a_run_is_left_to_its_program(Engine::Restate, &["worker_unreachable", "no_worker"]);
 }
+
+/// Serves the agents of an agent file with the command, and has a run executed there.
+fn the_command_serves_the_engine(engine: Engine, ready: &str, more: &[&str]) {
+    let server = Runtime::new().unwrap().block_on(EngineServer::find(engine));
+    let server = server.unwrap_or_else(|error| panic!("there is no server: {error}"));
+    let addresses = server.addresses();
+    let mut world = World::new();
+    world.set("NEURON_TASK_QUEUE", "commands");
+    let name = match engine {
+        Engine::Temporal => {
+            world.set("TEMPORAL_ADDRESS", &addresses.main);
+            "temporal"
+        }
+        Engine::Restate => {
+            world.set("RESTATE_INGRESS_URL", &addresses.main);
+            world.set("RESTATE_ADMIN_URL", &addresses.http);
+            "restate"
+        }
+    };
+    world.write("drafts.toml", DRAFTS);
+    let mut arguments = vec!["worker", "--engine", name, "--config", "drafts.toml"];
+    arguments.extend(more);
+    let mut worker = world.start(&arguments);
+    serves(&mut worker, ready);
+    let submit = [
+        "submit", "Go.", "--agent", "draft", "--id", "c1", "--engine", name,
+    ];
+    world.does(
+        0,
+        &[submit.as_slice(), &["--wait", "--config", "drafts.toml"]].concat(),
+    );
+    let status = world.neuron(&["status", "c1", "--engine", name, "--json"]);
+    assert_eq!(status.exits(0).json()["state"], "completed");
+    drop(worker.kill());
+    // The options are those of the engine's worker.
+    let help = world
+        .neuron(&["worker", "--engine", name, "--help"])
+        .exits(0);
+    assert!(
+        help.stdout.contains(more.first().unwrap_or(&"--build-id")),
+        "{help:#?}"
+    );
+}
+
+#[test]
+fn the_command_serves_temporal() {
+    the_command_serves_the_engine(Engine::Temporal, "serving ", &[]);
+}
+
+#[test]
+fn the_command_serves_restate() {
+    let address = free_address();
+    let more = ["--register-force", "--listen", &address];
+    the_command_serves_the_engine(Engine::Restate, "registered", &more);
+}

@@ -35,11 +35,11 @@ pub struct Args {
     /// The certificate's key in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Take requests that nobody signed also at an ADDR of --listen that other machines can reach: whoever reaches
-    /// it can have every tool called
+    /// Take unsigned requests also at an ADDR of --listen that other machines can reach: any caller there can have
+    /// every tool called
     #[arg(long)]
     pub(crate) insecure_listen: bool,
-    /// Tell Restate that this worker is here, and again if it forgets it; another version at the URL stays
+    /// Register this worker with Restate, and again if it forgets it; another version at the URL stays
     #[arg(long)]
     pub(crate) register: bool,
     /// As --register, in place of whatever Restate knows at the URL, also under runs in flight: for development
@@ -48,7 +48,7 @@ pub struct Args {
     /// What Restate reaches this worker at [default: http://ADDR of --listen, or https://]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// What this deployment is called, in letters, digits, `.`, `_` and `-`: a run goes on at a deployment of the name that it
+    /// What this deployment is called, in letters, digits, `.`, `_` and `-`: a run continues at a deployment of the name that it
     /// began at [default: the address in --url, or of --listen where that is one]
     #[arg(long, value_name = "NAME")]
     pub(crate) deployment: Option<String>,

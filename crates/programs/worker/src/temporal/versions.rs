@@ -8,7 +8,7 @@ use neuron_temporal::{AgentWorkerBuilder, Versioning};
 const DEPLOYMENT: &str = "TEMPORAL_DEPLOYMENT_NAME";
 const BUILD: &str = "TEMPORAL_WORKER_BUILD_ID";
 
-/// Of which deployment and build the worker is, for Temporal's Worker Versioning.
+/// The worker's deployment and build, for Temporal's Worker Versioning.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Worker Versioning")]
 pub(crate) struct Versions {
@@ -29,7 +29,7 @@ pub(crate) struct Versions {
 enum Behavior {
     /// It stays with the build that it began with
     Pinned,
-    /// It goes on with the current build
+    /// It continues with the current build
     AutoUpgrade,
 }
 
