@@ -1,6 +1,6 @@
 //! The runs on an engine, for programs that start and follow them.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use neuron_engine::{RunClient, RunHandle};
 use neuron_types::{RunId, RunRequest};
@@ -31,7 +31,7 @@ use crate::{
 /// let request = RunRequest::new("lead", Message::user("hello")).tenant("acme");
 /// let answer = runs.start("report-1", request).await?.result().await?;
 /// assert!(!answer.is_empty());
-/// assert_eq!(runs.run("report-1")?.status().await?.turns, 1);
+/// assert!(runs.run("report-1")?.status().await?.state.is_final());
 /// worker.stop().await?;
 /// # Ok(())
 /// # }
@@ -40,6 +40,8 @@ use crate::{
 pub struct Runs {
     client: Arc<dyn RunClient>,
     engine: Arc<dyn Engine>,
+    /// The clients of the workflows that have one of their own, by their names.
+    workflows: Arc<BTreeMap<String, Arc<dyn RunClient>>>,
 }
 
 impl Runs {
@@ -48,10 +50,25 @@ impl Runs {
         Self {
             client,
             engine: Arc::new(engine),
+            workflows: Arc::default(),
         }
     }
 
-    /// Starts a run of the agent that the request names, or attaches to the run of this id if that was started with an
+    /// Starts the runs that name one of these workflows with its client.
+    #[cfg(feature = "temporal")]
+    pub(crate) fn with_workflows(
+        mut self,
+        workflows: BTreeMap<String, Arc<dyn RunClient>>,
+    ) -> Self {
+        self.workflows = Arc::new(workflows);
+        self
+    }
+
+    fn client_of(&self, name: &str) -> Arc<dyn RunClient> {
+        Arc::clone(self.workflows.get(name).unwrap_or(&self.client))
+    }
+
+    /// Starts a run of the agent, or of a workflow that the [`Worker`](crate::Worker) serves, that the request names, or attaches to the run of this id if that was started with an
     /// equal request, as [`RunRequest::is_same_start`] compares.
     ///
     /// # Errors
@@ -60,7 +77,7 @@ impl Runs {
     /// or the error that keeps the engine from starting the run.
     pub async fn start(&self, run_id: &str, request: RunRequest) -> Result<Run, RunFailure> {
         let run_id = id(run_id)?;
-        let client = Arc::clone(&self.client);
+        let client = self.client_of(request.agent.name());
         Ok(Run::of(start_elsewhere(client, run_id, request).await?))
     }
 
@@ -77,7 +94,8 @@ impl Runs {
     /// Returns the agent of this name, of a worker in any process. `I` is the input of its runs, and `O` their output.
     #[must_use]
     pub fn agent<I: ?Sized, O>(&self, name: impl Into<String>) -> RemoteAgent<I, O> {
-        RemoteAgent::new(Arc::clone(&self.client), name)
+        let name = name.into();
+        RemoteAgent::new(self.client_of(&name), name)
     }
 
     /// Returns the client below: it lists runs and open tickets.

@@ -104,6 +104,16 @@ impl Client {
         self.workflow::<W>().start(run_id, input).await
     }
 
+    /// Returns the runs, with those of these workflows by their names.
+    pub(crate) fn runs_with(&self, served: &[Arc<Parts>]) -> Runs {
+        let workflows = served.iter().filter_map(|agent| {
+            let serving = agent.serving?;
+            let client = self.runs_of(serving.temporal_type);
+            Some((agent.spec.name.clone(), client))
+        });
+        Runs::new(self.runs(), self.clone()).with_workflows(workflows.collect())
+    }
+
     fn runs_of(&self, workflow: &str) -> Arc<dyn RunClient> {
         Arc::new(self.client.clone().with_workflow(workflow))
     }

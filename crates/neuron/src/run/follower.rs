@@ -14,6 +14,8 @@ pub(crate) struct Follower {
     run: RunHandle,
     queue: Queue,
     looks: u32,
+    /// Whether the last look failed.
+    has_failed: bool,
 }
 
 /// The result of a look.
@@ -30,6 +32,7 @@ impl Follower {
             queue: Queue::new(Way::Client(run.clone())),
             run,
             looks: 0,
+            has_failed: false,
         }
     }
 
@@ -38,6 +41,20 @@ impl Follower {
     }
 
     pub(crate) async fn next(&mut self) -> Result<Look, RunFailure> {
+        if self.has_failed {
+            self.pause().await;
+        }
+        let looked = self.look().await;
+        self.has_failed = looked.is_err();
+        looked
+    }
+
+    async fn pause(&mut self) {
+        tokio::time::sleep(self.run.client().poll_interval(self.looks)).await;
+        self.looks = self.looks.saturating_add(1);
+    }
+
+    async fn look(&mut self) -> Result<Look, RunFailure> {
         loop {
             if let Some(item) = self.queue.pop() {
                 self.looks = 0;
@@ -55,8 +72,7 @@ impl Follower {
             if let Some(output) = output {
                 return Ok(Look::Over(Box::new(output)));
             }
-            tokio::time::sleep(self.run.client().poll_interval(self.looks)).await;
-            self.looks = self.looks.saturating_add(1);
+            self.pause().await;
         }
     }
 }

@@ -19,8 +19,8 @@ use super::{
 
 /// A run that was started or attached to: a [`Stream`] of what happens in it, and its result.
 ///
-/// As a stream it ends after the run's last item; then [`finished`](Self::finished) returns the result. An error of an
-/// item is not the end: the next one asks the engine again.
+/// As a stream it ends after the run's last item; then [`finished`](Self::finished) returns the result. An error that may
+/// pass is not the end: the next item asks the engine again.
 ///
 /// A run that executes in this process does so in a task of its own. If all its `Run`s are dropped before its end, the
 /// run stops where it is, as if the process had ended; in a journal it can be resumed. A run on an engine continues
@@ -30,6 +30,8 @@ pub struct Run<O = String> {
     control: Control,
     reader: Reader,
     output: Option<RunOutput>,
+    /// Whether an error came that stays.
+    is_broken: bool,
     types: PhantomData<fn() -> O>,
 }
 
@@ -41,6 +43,7 @@ impl<O> Run<O> {
             control: Control::of(&source),
             reader: Reader::new(source),
             output: None,
+            is_broken: false,
             types: PhantomData,
         }
     }
@@ -57,7 +60,8 @@ impl<O> Run<O> {
     /// # Errors
     ///
     /// [`RunFailure::Stuck`] if the run cannot continue here, or the error that keeps its engine from being asked. The
-    /// run itself is not affected: a later call asks again.
+    /// run itself is not affected. After an error that may pass a later call asks again, and after any other there is
+    /// no more item.
     pub async fn next(&mut self) -> Option<Result<RunItem, RunFailure>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
@@ -99,12 +103,15 @@ impl<O> Stream for Run<O> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let run = self.get_mut();
-        if run.output.is_some() {
+        if run.output.is_some() || run.is_broken {
             return Poll::Ready(None);
         }
         Poll::Ready(match ready!(run.reader.poll_read(cx)) {
             Some(Read::Item(item)) => Some(Ok(item)),
-            Some(Read::Failed(failure)) => Some(Err(failure)),
+            Some(Read::Failed(failure)) => {
+                run.is_broken = !failure.is_transient();
+                Some(Err(failure))
+            }
             Some(Read::Over(output)) => {
                 run.output = Some(*output);
                 None

@@ -50,8 +50,15 @@ struct RestatePlace {
     is_registered: bool,
 }
 
+impl Worker {
+    /// Starts building a worker on this engine.
+    pub fn on(engine: EngineKind) -> WorkerBuilder {
+        WorkerBuilder::new(engine)
+    }
+}
+
 impl WorkerBuilder {
-    pub(super) fn new(kind: EngineKind) -> Self {
+    fn new(kind: EngineKind) -> Self {
         Self {
             kind,
             queue: QUEUE.to_owned(),
@@ -122,7 +129,8 @@ impl WorkerBuilder {
     }
 
     /// Accepts whole definitions of agents from callers too, and not only names: for development. Default is `false`.
-    /// A local worker only serves agents by name.
+    /// A local worker always accepts them: whoever can write to the journal is trusted. Such a run may do no more than
+    /// its agent, on every engine.
     pub fn accept_definitions(mut self, accept: bool) -> Self {
         self.accept_definitions = accept;
         self
@@ -171,16 +179,18 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the URL at which the Restate server reaches the worker. Default is the address at which it listens.
+    /// Sets the URL at which the Restate server reaches the worker. Default is `http://` and the address at which it
+    /// listens, or that of this machine if it listens at every address. A worker with TLS needs it.
     #[cfg(feature = "restate")]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.restate_place.url = Some(url.into());
         self
     }
 
-    /// Sets whether a worker on Restate registers itself with the server. Default is `true`. A worker at an address of
-    /// this machine replaces what was registered at that address, which is for development; any other worker is
-    /// rejected if another version is registered at its URL.
+    /// Sets whether a worker on Restate registers itself with the server. Default is `true`: once, when it starts. A
+    /// worker without a [`deployment`](Self::deployment) at an address of this machine replaces what was registered at
+    /// that address, which is for development; any other worker is rejected if another version is registered at its
+    /// URL.
     #[cfg(feature = "restate")]
     pub fn registers(mut self, registers: bool) -> Self {
         self.restate_place.is_registered = registers;
@@ -223,6 +233,7 @@ impl WorkerBuilder {
 
         use crate::temporal::Client;
 
+        let served = self.agents.clone();
         let builder = crate::temporal::Worker::builder()
             .accept_definitions(self.accept_definitions)
             .set_up(self.agents, self.sessions);
@@ -250,7 +261,7 @@ impl WorkerBuilder {
         let client = client.task_queue(self.queue);
         let worker = builder.spawn().await?;
         Ok(Worker::new(
-            Runs::from(client),
+            client.runs_with(&served),
             self.kind,
             Served::Temporal(Some(worker)),
         ))
@@ -264,6 +275,7 @@ impl WorkerBuilder {
 
         let names = ServiceNames::new(self.queue).map_err(NotServed::from)?;
         let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
+        let has_build = self.build.is_some();
         let deployment = self.build.map(|(name, build)| format!("{name}-{build}"));
         let client = RestateClient::new(server, names.clone())?.with_deployment(deployment.clone());
         let client = Client::from(client);
@@ -288,9 +300,11 @@ impl WorkerBuilder {
         let worker = builder.names(names).spawn().await?;
         if self.restate_place.is_registered {
             let is_here = worker.address().ip().is_loopback() && self.restate_place.url.is_none();
-            let here = || format!("http://{}", worker.address());
+            // A build stays where runs have begun on it.
+            let is_development = is_here && !has_build;
+            let here = || format!("http://{}", reached_at(worker.address()));
             let url = self.restate_place.url.unwrap_or_else(here);
-            let registered = match is_here {
+            let registered = match is_development {
                 true => client.register_over(&url).await,
                 false => client.register(&url).await,
             };
@@ -305,6 +319,19 @@ impl WorkerBuilder {
             Served::Restate(Some(worker)),
         ))
     }
+}
+
+/// Returns the address at which a server on this machine reaches a worker that listens at this one.
+#[cfg(feature = "restate")]
+fn reached_at(address: std::net::SocketAddr) -> std::net::SocketAddr {
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 impl fmt::Debug for WorkerBuilder {

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, sync::Arc};
 use neuron_types::{RunId, RunRequest};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{EngineKind, WorkerBuilder, WorkerFailure, local::LocalTask};
+use super::{EngineKind, WorkerFailure, local::LocalTask};
 use crate::{
     Runs,
     agent::Parts,
@@ -48,11 +48,6 @@ pub(super) enum Served {
 }
 
 impl Worker {
-    /// Starts building a worker on this engine.
-    pub fn on(engine: EngineKind) -> WorkerBuilder {
-        WorkerBuilder::new(engine)
-    }
-
     pub(super) const fn new(runs: Runs, kind: EngineKind, served: Served) -> Self {
         Self { runs, kind, served }
     }
@@ -69,7 +64,7 @@ impl Worker {
         self.runs.clone()
     }
 
-    /// Takes no new steps, lets those in flight end within the [grace](WorkerBuilder::grace), and returns when the
+    /// Takes no new steps, lets those in flight end within the [grace](crate::WorkerBuilder::grace), and returns when the
     /// worker has stopped. Runs that are not over continue on another worker, or when this one is started again.
     ///
     /// # Errors
@@ -89,11 +84,12 @@ impl Worker {
     }
 
     /// Serves until the process gets SIGTERM or Ctrl-C (SIGINT), and then [stops](Self::stop). At a second signal it
-    /// returns at once: calls in flight are left, as if the process had been killed.
+    /// returns at once, and the program should end: calls in flight are left.
     ///
     /// # Errors
     ///
-    /// The error with which the worker ended, or [`WorkerFailure::Signals`].
+    /// The error with which the worker ended, [`WorkerFailure::Interrupted`] at a second signal, or
+    /// [`WorkerFailure::Signals`].
     pub async fn run_until_signal(mut self) -> Result<(), WorkerFailure> {
         let mut terminate = signal(SignalKind::terminate()).map_err(WorkerFailure::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(WorkerFailure::Signals)?;
@@ -105,9 +101,11 @@ impl Worker {
         };
         until(&mut self.served, next()).await?;
         tokio::select! {
-            stopped = self.served.stop() => stopped,
-            () = next() => Ok(()),
+            stopped = self.served.stop() => return stopped,
+            () = next() => {}
         }
+        self.served.abort();
+        Err(WorkerFailure::Interrupted)
     }
 }
 
@@ -137,6 +135,12 @@ impl Served {
                 Some(worker) => Ok(worker.stop().await?),
                 None => Ok(()),
             },
+        }
+    }
+
+    fn abort(&self) {
+        if let Self::Local(worker) = self {
+            worker.abort();
         }
     }
 

@@ -6,7 +6,7 @@ use neuron_engine::RunClient;
 use neuron_executor::{Agents, EventSink, Executors, Sessions};
 use neuron_local::{
     ExecutorSource, Journal, JournalError, LocalClient, LocalWorker, NotServed, RunExecutor,
-    WaitingRun,
+    WaitingRun, WorkerEvent,
 };
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -36,6 +36,8 @@ impl LocalTask {
         let (agents, mut executors) = Parts::served(&served)?;
         let journal = Journal::open(home).await?;
         neuron_sandbox::hide(journal.home());
+        // Whatever definition a run carries, it may do no more than its agent.
+        executors = executors.granting(&agents);
         if let Some(sessions) = &settings.sessions {
             executors = executors.with_sessions(sessions);
         }
@@ -50,7 +52,8 @@ impl LocalTask {
         };
         let mut worker = LocalWorker::builder(journal.clone(), source, |door, start| {
             Box::pin(neuron_workflows::agent(door, start))
-        });
+        })
+        .reporter(log);
         if let Some(grace) = settings.grace {
             worker = worker.grace(grace);
         }
@@ -76,6 +79,13 @@ impl LocalTask {
         Ok((worker, Arc::new(LocalClient::from(journal))))
     }
 
+    /// Ends the worker without waiting for calls in flight.
+    pub(super) fn abort(&self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+
     /// Stops the worker, and waits for its end.
     pub(super) async fn stop(&mut self) -> Result<(), WorkerFailure> {
         self.stop.send_replace(true);
@@ -96,6 +106,19 @@ impl LocalTask {
 impl Drop for LocalTask {
     fn drop(&mut self) {
         self.stop.send_replace(true);
+    }
+}
+
+/// Logs why a run does not continue here.
+fn log(event: &WorkerEvent) {
+    match event {
+        WorkerEvent::Left { run_id, reason } => {
+            tracing::warn!(%run_id, "a run is left to other workers: {reason}");
+        }
+        WorkerEvent::Stuck { run_id, reason } => {
+            tracing::error!(%run_id, "a run cannot continue here: {reason}");
+        }
+        _ => {}
     }
 }
 

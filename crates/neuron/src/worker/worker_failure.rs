@@ -32,6 +32,9 @@ pub enum WorkerFailure {
     /// The system does not report signals.
     #[error("the system reports no signals")]
     Signals(#[source] io::Error),
+    /// A second signal came while the worker was stopping: calls in flight are left.
+    #[error("a second signal came while steps in flight were ending")]
+    Interrupted,
     /// The worker's task is gone: it panicked.
     #[error("the worker's task is gone")]
     Task(#[from] JoinError),

@@ -20,6 +20,13 @@ async fn twice<D: DurableContext>(door: &Door<D>, topic: String) -> Result<usize
     Ok(first.len() + second.len())
 }
 
+/// Panics.
+#[neuron::workflow(name = "broken")]
+async fn broken<D: DurableContext>(door: &Door<D>) -> Result<(), WorkflowError> {
+    assert!(door.scoped("writer").is_err(), "this workflow panics");
+    Ok(())
+}
+
 fn scripted(name: &str, script: &str) -> Agent {
     let model = Model::of(ScriptModel::parse(script).unwrap(), "script");
     Agent::builder(name).model(model).build().unwrap()
@@ -81,6 +88,20 @@ async fn a_worker_takes_up_the_runs_that_were_started_before_it() {
     let second = worker().await;
     assert_eq!(run.result().await.unwrap(), "hello");
     second.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_workflow_that_panics_does_not_end_the_worker() {
+    let home = tempfile::tempdir().unwrap();
+    let (greeter, writer) = (greeter(), scripted("writer", r#"{"turns": []}"#));
+    let broken = Broken::with(&[&writer]).unwrap();
+    let worker = Worker::on(EngineKind::Local).home(home.path());
+    let worker = worker.agent(&broken).agent(&greeter);
+    let worker = worker.spawn().await.unwrap();
+    broken.on(&worker).start("b1", &()).await.unwrap();
+    let run = greeter.on(&worker).start("g1", "hi").await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "hello");
+    worker.stop().await.unwrap();
 }
 
 #[tokio::test]

@@ -176,8 +176,11 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     /// Have a run adopt the worker's current definition of its agent at its next turn
     Upgrade(UpgradeArgs),
-    /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it). With --engine temporal or
-    /// restate it serves the agents there, with the options of that engine's worker: add --help
+    /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it)
+    #[command(
+        after_help = "With --engine temporal or restate this serves the agents of the agent file there, with the options of that \
+                      engine's worker: `neuron worker --engine temporal --help` lists them."
+    )]
     Worker(WorkerArgs),
     /// Forget local runs that are over
     Rm(RmArgs),

@@ -1,15 +1,18 @@
 //! The worker of local runs.
 
 use std::{
+    any::Any,
     collections::{BTreeMap, BTreeSet},
     fmt,
     future::Future,
+    panic::AssertUnwindSafe,
     pin::pin,
     sync::Arc,
     time::Duration,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures::FutureExt as _;
 use neuron_executor::EventSink;
 use neuron_types::RunId;
 use tokio::{task::JoinSet, time::sleep};
@@ -243,6 +246,16 @@ impl LocalWorkerBuilder {
     }
 }
 
+/// Returns the reason why a run whose execution panicked does not continue.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    match text {
+        Some(text) => format!("its execution panicked: {text}"),
+        None => "its execution panicked".to_owned(),
+    }
+}
+
 /// A run that was taken up.
 struct Taken {
     found: OpenRun,
@@ -345,7 +358,12 @@ impl Serving<'_> {
                     });
                 }
             };
-            let outcome = means.execute(&found.run_id, started).await;
+            // A workflow that panics ends neither the worker nor other runs.
+            let executed = AssertUnwindSafe(means.execute(&found.run_id, started));
+            let outcome = match executed.catch_unwind().await {
+                Ok(outcome) => outcome,
+                Err(panic) => Outcome::Stuck(said(&*panic)),
+            };
             Taken { found, outcome }
         });
     }

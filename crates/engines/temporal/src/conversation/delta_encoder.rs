@@ -16,8 +16,8 @@ use crate::{
 /// Encodes requests as deltas to what the model activities of a run have received and answered so far.
 ///
 /// The cost of a request is that of its new messages: of the known messages only the newest is compared. A loop that
-/// changes older messages emits [`RunEvent::ContextCompacted`](neuron_types::RunEvent), and then all messages are
-/// compared.
+/// changes older messages emits a [`RunEvent`](neuron_types::RunEvent) that the context was compacted, or that the run
+/// continues as another agent or definition, and then all messages are compared.
 #[derive(Debug, Default)]
 pub(crate) struct DeltaEncoder {
     messages: Vec<Message>,

@@ -337,7 +337,13 @@ impl RunView {
 
     /// Records an event of a run that has begun.
     pub(crate) fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> Option<RecordedEvent> {
-        if matches!(event, RunEvent::ContextCompacted { .. }) {
+        // The loop may have changed older messages.
+        if matches!(
+            event,
+            RunEvent::ContextCompacted { .. }
+                | RunEvent::Upgraded { .. }
+                | RunEvent::HandedOver { .. }
+        ) {
             self.encoder.doubt();
         }
         self.note_answer(&event);

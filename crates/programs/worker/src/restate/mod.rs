@@ -15,7 +15,7 @@ pub use args::Args;
 use self::health::RestateHealth;
 use crate::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
-/// Serves the agents of an agent file on Restate until a signal ends the program: see [`run`](crate::run).
+/// Serves the agents of an agent file on Restate until a signal ends the program: see [`run`].
 ///
 /// Returns the exit code of the program.
 #[must_use]

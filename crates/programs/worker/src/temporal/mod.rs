@@ -34,7 +34,7 @@ impl AgentWorkflow for Agent {
     }
 }
 
-/// Serves the agents of an agent file on Temporal until a signal ends the program: see [`run`](crate::run).
+/// Serves the agents of an agent file on Temporal until a signal ends the program: see [`run`].
 ///
 /// Returns the exit code of the program.
 #[must_use]
