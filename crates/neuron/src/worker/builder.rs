@@ -129,7 +129,7 @@ impl WorkerBuilder {
     }
 
     /// Accepts whole definitions of agents from callers too, and not only names: for development. Default is `false`.
-    /// A local worker always accepts them: whoever can write to the journal is trusted. Such a run may do no more than
+    /// A local worker always accepts them: a process that can write to the journal is trusted. Such a run may do no more than
     /// its agent, on every engine.
     pub fn accept_definitions(mut self, accept: bool) -> Self {
         self.accept_definitions = accept;
