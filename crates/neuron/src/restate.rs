@@ -20,6 +20,7 @@ use crate::{
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
     run::{Run, RunFailure},
+    worker::Shared,
 };
 
 /// A client of the runs on a Restate server. Cheap to clone.
@@ -223,15 +224,18 @@ impl WorkerBuilder {
         self
     }
 
-    /// Serves these agents with these sessions.
-    pub(crate) fn set_up(
-        mut self,
-        agents: Vec<Arc<Parts>>,
-        sessions: Option<Arc<dyn Sessions>>,
-    ) -> Self {
-        self.agents = agents;
-        self.sessions = sessions;
-        self
+    /// Sets what a worker has on every engine.
+    pub(crate) fn set_up(mut self, shared: Shared) -> Self {
+        self.agents = shared.agents;
+        self.sessions = shared.sessions;
+        let mut builder = self.accept_definitions(shared.accept_definitions);
+        if let Some(sink) = shared.sink {
+            builder = builder.sink(sink);
+        }
+        if let Some(period) = shared.grace {
+            builder = builder.with(move |services| services.with_grace(period));
+        }
+        builder
     }
 
     /// Serves this agent, or workflow of the program: runs that name it are its runs.

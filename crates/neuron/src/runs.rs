@@ -7,7 +7,7 @@ use neuron_types::{RunId, RunRequest};
 
 use crate::{
     agent::Parts,
-    place::{Engine, StartFuture, start_elsewhere},
+    place::{Engine, StartFuture},
     remote::RemoteAgent,
     run::{Run, RunFailure},
 };
@@ -76,9 +76,8 @@ impl Runs {
     /// [`RunFailure::RunId`], [`RunFailure::OtherRun`] if the id belongs to a run that was started with anything else,
     /// or the error that keeps the engine from starting the run.
     pub async fn start(&self, run_id: &str, request: RunRequest) -> Result<Run, RunFailure> {
-        let run_id = id(run_id)?;
-        let client = self.client_of(request.agent.name());
-        Ok(Run::of(start_elsewhere(client, run_id, request).await?))
+        let agent = self.agent::<str, String>(request.agent.name());
+        agent.start_request(run_id, request).await
     }
 
     /// Returns the run of this id: its status, events, tickets and result, decisions, messages and its cancellation.
@@ -88,7 +87,8 @@ impl Runs {
     ///
     /// [`RunFailure::RunId`].
     pub fn run(&self, run_id: &str) -> Result<RunHandle, RunFailure> {
-        Ok(RunHandle::new(Arc::clone(&self.client), id(run_id)?))
+        let run_id = RunId::new(run_id).map_err(|source| RunFailure::RunId { source })?;
+        Ok(RunHandle::new(Arc::clone(&self.client), run_id))
     }
 
     /// Returns the agent of this name, of a worker in any process. `I` is the input of its runs, and `O` their output.
@@ -103,10 +103,6 @@ impl Runs {
     pub const fn client(&self) -> &Arc<dyn RunClient> {
         &self.client
     }
-}
-
-fn id(run_id: &str) -> Result<RunId, RunFailure> {
-    RunId::new(run_id).map_err(|source| RunFailure::RunId { source })
 }
 
 impl Engine for Runs {

@@ -22,6 +22,7 @@ use crate::{
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
     run::{Run, RunFailure},
+    worker::Shared,
 };
 
 /// How long a worker retries its reports while the server is away: as long as a write may be silent.
@@ -245,15 +246,18 @@ impl WorkerBuilder {
         self.with(move |builder| builder.task_queue(name))
     }
 
-    /// Serves these agents with these sessions.
-    pub(crate) fn set_up(
-        mut self,
-        agents: Vec<Arc<Parts>>,
-        sessions: Option<Arc<dyn Sessions>>,
-    ) -> Self {
-        self.agents = agents;
-        self.sessions = sessions;
-        self
+    /// Sets what a worker has on every engine.
+    pub(crate) fn set_up(mut self, shared: Shared) -> Self {
+        self.agents = shared.agents;
+        self.sessions = shared.sessions;
+        let mut builder = self.accept_definitions(shared.accept_definitions);
+        if let Some(sink) = shared.sink {
+            builder = builder.sink(sink);
+        }
+        if let Some(period) = shared.grace {
+            builder = builder.grace(period);
+        }
+        builder
     }
 
     /// Returns the server and namespace that were set.

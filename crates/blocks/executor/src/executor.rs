@@ -68,6 +68,7 @@ mod turn;
 mod verifiers;
 mod verify;
 
+pub use attempt::panic_text;
 pub use builder::ExecutorBuilder;
 
 /// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.

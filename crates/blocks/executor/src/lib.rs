@@ -17,7 +17,7 @@ pub use awaited::AwaitedAgent;
 pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
 pub use events::sink::{EventSink, NoSink};
 pub use events::token::{Delta, TokenDelta};
-pub use executor::{Executor, ExecutorBuilder, OtherAgents};
+pub use executor::{Executor, ExecutorBuilder, OtherAgents, panic_text};
 pub use executors::Executors;
 pub use input_form::input_mismatch;
 pub(crate) use limiter::wait::longest_answer;

@@ -13,4 +13,4 @@ pub use door::durable_context::RestateDurableContext;
 pub use services::segments::Workflow;
 pub use wire::service_names::{DEFAULT_PREFIX, ServiceNames};
 pub use wire::settings_error::SettingsError;
-pub use worker::agent_services::AgentServices;
+pub use worker::{agent_services::AgentServices, worker_url::worker_url};

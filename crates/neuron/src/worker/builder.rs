@@ -2,14 +2,10 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use neuron_executor::{EventSink, Sessions};
+use neuron_executor::EventSink;
 
-use super::{
-    EngineKind, Worker, WorkerFailure,
-    handle::Served,
-    local::{LocalSettings, LocalTask},
-};
-use crate::{Agent, AnyAgent, Runs, agent::Parts};
+use super::{EngineKind, Worker, WorkerFailure, handle::Served, local::LocalTask, shared::Shared};
+use crate::{Agent, AnyAgent, Runs};
 
 /// The queue, if none is set.
 const QUEUE: &str = "neuron";
@@ -24,11 +20,7 @@ pub struct WorkerBuilder {
     kind: EngineKind,
     queue: String,
     home: PathBuf,
-    agents: Vec<Arc<Parts>>,
-    sessions: Option<Arc<dyn Sessions>>,
-    sink: Option<Arc<dyn EventSink>>,
-    grace: Option<Duration>,
-    accept_definitions: bool,
+    shared: Shared,
     build: Option<(String, String)>,
     #[cfg(feature = "temporal")]
     temporal: Change<crate::temporal::WorkerBuilder>,
@@ -63,11 +55,7 @@ impl WorkerBuilder {
             kind,
             queue: QUEUE.to_owned(),
             home: HOME.into(),
-            agents: Vec::new(),
-            sessions: None,
-            sink: None,
-            grace: None,
-            accept_definitions: false,
+            shared: Shared::default(),
             build: None,
             #[cfg(feature = "temporal")]
             temporal: Vec::new(),
@@ -84,13 +72,14 @@ impl WorkerBuilder {
 
     /// Serves this agent, or workflow of the program: runs that name it are its runs.
     pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
-        self.agents.push(Arc::clone(agent.parts()));
+        self.shared.agents.push(Arc::clone(agent.parts()));
         self
     }
 
     /// Serves these agents, of any types.
     pub fn agents(mut self, agents: &[&dyn AnyAgent]) -> Self {
-        self.agents
+        self.shared
+            .agents
             .extend(agents.iter().map(|agent| Arc::clone(agent.parts())));
         self
     }
@@ -112,19 +101,19 @@ impl WorkerBuilder {
     /// Sets the sessions that runs continue which [name one](neuron_types::RunRequest::session). Default is no
     /// sessions: such a run fails.
     pub fn sessions(mut self, sessions: neuron_local::StoredSessions) -> Self {
-        self.sessions = Some(Arc::new(sessions));
+        self.shared.sessions = Some(Arc::new(sessions));
         self
     }
 
     /// Sets the watcher of the runs that this worker executes. Default is no watcher.
     pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
-        self.sink = Some(sink);
+        self.shared.sink = Some(sink);
         self
     }
 
     /// Sets how long steps in flight may take when the worker stops. Default is 25 s.
     pub fn grace(mut self, period: Duration) -> Self {
-        self.grace = Some(period);
+        self.shared.grace = Some(period);
         self
     }
 
@@ -132,7 +121,7 @@ impl WorkerBuilder {
     /// A local worker always accepts them: a process that can write to the journal is trusted. Such a run may do no more than
     /// its agent, on every engine.
     pub fn accept_definitions(mut self, accept: bool) -> Self {
-        self.accept_definitions = accept;
+        self.shared.accept_definitions = accept;
         self
     }
 
@@ -214,12 +203,7 @@ impl WorkerBuilder {
     }
 
     async fn spawn_local(self) -> Result<Worker, WorkerFailure> {
-        let settings = LocalSettings {
-            sessions: self.sessions,
-            sink: self.sink,
-            grace: self.grace,
-        };
-        let (worker, client) = LocalTask::spawn(&self.home, self.agents, settings).await?;
+        let (worker, client) = LocalTask::spawn(&self.home, self.shared).await?;
         Ok(Worker::new(
             Runs::from(client),
             self.kind,
@@ -233,18 +217,8 @@ impl WorkerBuilder {
 
         use crate::temporal::Client;
 
-        let served = self.agents.clone();
-        let builder = crate::temporal::Worker::builder()
-            .accept_definitions(self.accept_definitions)
-            .set_up(self.agents, self.sessions);
-        let builder = match self.sink {
-            Some(sink) => builder.sink(sink),
-            None => builder,
-        };
-        let builder = match self.grace {
-            Some(period) => builder.grace(period),
-            None => builder,
-        };
+        let served = self.shared.agents.clone();
+        let builder = crate::temporal::Worker::builder().set_up(self.shared);
         let builder = match self.build {
             Some((name, build)) => {
                 builder.with(move |worker| worker.deployment(name, build, Versioning::Pinned))
@@ -269,7 +243,7 @@ impl WorkerBuilder {
 
     #[cfg(feature = "restate")]
     async fn spawn_on_restate(self) -> Result<Worker, WorkerFailure> {
-        use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
+        use neuron_restate::{RestateClient, ServerAddress, ServiceNames, worker_url};
 
         use crate::restate::{Client, WorkerFailure as NotServed};
 
@@ -281,16 +255,7 @@ impl WorkerBuilder {
         let client = Client::from(client);
         let builder = crate::restate::Worker::builder()
             .listen(self.restate_place.listen)
-            .accept_definitions(self.accept_definitions)
-            .set_up(self.agents, self.sessions);
-        let builder = match self.sink {
-            Some(sink) => builder.sink(sink),
-            None => builder,
-        };
-        let builder = match self.grace {
-            Some(period) => builder.with(move |services| services.with_grace(period)),
-            None => builder,
-        };
+            .set_up(self.shared);
         let builder = match deployment {
             Some(name) => builder.with(|services| services.with_deployment(name)),
             None => builder,
@@ -302,7 +267,7 @@ impl WorkerBuilder {
             let is_here = worker.address().ip().is_loopback() && self.restate_place.url.is_none();
             // A build stays where runs have begun on it.
             let is_development = is_here && !has_build;
-            let here = || format!("http://{}", reached_at(worker.address()));
+            let here = || worker_url("http", worker.address());
             let url = self.restate_place.url.unwrap_or_else(here);
             let registered = match is_development {
                 true => client.register_over(&url).await,
@@ -321,22 +286,9 @@ impl WorkerBuilder {
     }
 }
 
-/// Returns the address at which a server on this machine reaches a worker that listens at this one.
-#[cfg(feature = "restate")]
-fn reached_at(address: std::net::SocketAddr) -> std::net::SocketAddr {
-    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
-}
-
 impl fmt::Debug for WorkerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agents = self.agents.iter().map(|agent| &agent.spec.name);
+        let agents = self.shared.agents.iter().map(|agent| &agent.spec.name);
         f.debug_struct("WorkerBuilder")
             .field("engine", &self.kind)
             .field("task_queue", &self.queue)

@@ -1,16 +1,16 @@
 //! A worker of the runs in a journal, in a task of its own.
 
-use std::{collections::BTreeMap, future::Future, path::Path, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::Future, path::Path, pin::Pin, sync::Arc};
 
 use neuron_engine::RunClient;
-use neuron_executor::{Agents, EventSink, Executors, Sessions};
+use neuron_executor::{Agents, Executors};
 use neuron_local::{
     ExecutorSource, Journal, JournalError, LocalClient, LocalWorker, NotServed, RunExecutor,
     WaitingRun, WorkerEvent,
 };
 use tokio::{sync::watch, task::JoinHandle};
 
-use super::WorkerFailure;
+use super::{WorkerFailure, shared::Shared};
 use crate::agent::{Parts, Serving};
 
 /// A worker of the runs in a journal. It stops when it is dropped.
@@ -19,26 +19,19 @@ pub(super) struct LocalTask {
     task: Option<JoinHandle<Result<(), JournalError>>>,
 }
 
-/// The settings of a worker of the runs in a journal.
-pub(super) struct LocalSettings {
-    pub(super) sessions: Option<Arc<dyn Sessions>>,
-    pub(super) sink: Option<Arc<dyn EventSink>>,
-    pub(super) grace: Option<Duration>,
-}
-
 impl LocalTask {
     /// Opens the journal and starts the worker. Returns the client of its runs, too.
     pub(super) async fn spawn(
         home: &Path,
-        served: Vec<Arc<Parts>>,
-        settings: LocalSettings,
+        shared: Shared,
     ) -> Result<(Self, Arc<dyn RunClient>), WorkerFailure> {
+        let served = shared.agents;
         let (agents, mut executors) = Parts::served(&served)?;
         let journal = Journal::open(home).await?;
         neuron_sandbox::hide(journal.home());
         // Whatever definition a run carries, it may do no more than its agent.
         executors = executors.granting(&agents);
-        if let Some(sessions) = &settings.sessions {
+        if let Some(sessions) = &shared.sessions {
             executors = executors.with_sessions(sessions);
         }
         let workflows = served.iter().filter_map(|agent| {
@@ -54,10 +47,10 @@ impl LocalTask {
             Box::pin(neuron_workflows::agent(door, start))
         })
         .reporter(log);
-        if let Some(grace) = settings.grace {
+        if let Some(grace) = shared.grace {
             worker = worker.grace(grace);
         }
-        if let Some(sink) = settings.sink {
+        if let Some(sink) = shared.sink {
             worker = worker.sinks(move |_| Arc::clone(&sink));
         }
         let worker = worker.build();

@@ -4,9 +4,11 @@ mod builder;
 mod engine_kind;
 mod handle;
 mod local;
+mod shared;
 mod worker_failure;
 
 pub use builder::WorkerBuilder;
 pub use engine_kind::{EngineKind, UnknownEngine};
 pub use handle::Worker;
+pub(crate) use shared::Shared;
 pub use worker_failure::WorkerFailure;

@@ -157,8 +157,10 @@ async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Cut> {
         .map_err(|panic| Cut::Panicked(panic_text(panic.as_ref())))
 }
 
-/// Returns the message of a panic.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+/// Returns the message of a panic, as [`catch_unwind`](std::panic::catch_unwind) returns it; `"no message"` if it is no
+/// text.
+#[must_use]
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

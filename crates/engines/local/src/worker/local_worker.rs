@@ -1,7 +1,6 @@
 //! The worker of local runs.
 
 use std::{
-    any::Any,
     collections::{BTreeMap, BTreeSet},
     fmt,
     future::Future,
@@ -13,7 +12,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::FutureExt as _;
-use neuron_executor::EventSink;
+use neuron_executor::{EventSink, panic_text};
 use neuron_types::RunId;
 use tokio::{task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
@@ -246,16 +245,6 @@ impl LocalWorkerBuilder {
     }
 }
 
-/// Returns the reason why a run whose execution panicked does not continue.
-fn said(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    match text {
-        Some(text) => format!("its execution panicked: {text}"),
-        None => "its execution panicked".to_owned(),
-    }
-}
-
 /// A run that was taken up.
 struct Taken {
     found: OpenRun,
@@ -362,7 +351,9 @@ impl Serving<'_> {
             let executed = AssertUnwindSafe(means.execute(&found.run_id, started));
             let outcome = match executed.catch_unwind().await {
                 Ok(outcome) => outcome,
-                Err(panic) => Outcome::Stuck(said(&*panic)),
+                Err(panic) => {
+                    Outcome::Stuck(format!("its execution panicked: {}", panic_text(&*panic)))
+                }
             };
             Taken { found, outcome }
         });

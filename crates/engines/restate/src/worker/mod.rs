@@ -3,3 +3,4 @@
 pub(crate) mod agent_services;
 pub(crate) mod serving;
 pub(crate) mod start_frame;
+pub(crate) mod worker_url;

@@ -2,11 +2,11 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use crate::{Settings, duration};
 use clap::Args as ClapArgs;
 use neuron_restate::DEFAULT_PREFIX;
 
 use super::registration::Registration;
+use crate::{Settings, duration};
 
 /// The shortest time after which a run is suspended.
 const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);

@@ -5,8 +5,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::Health;
 use neuron_restate::Metrics;
+
+use crate::Health;
 
 /// The parts of the answers. Cheap to clone.
 #[derive(Clone)]

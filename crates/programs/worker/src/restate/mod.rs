@@ -4,7 +4,9 @@ use std::{process::ExitCode, sync::Arc};
 
 use neuron_engine::RunClient;
 use neuron_executor::Executors;
-use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError};
+use neuron_restate::{
+    AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError, worker_url,
+};
 
 mod args;
 mod health;
@@ -68,9 +70,7 @@ async fn serve_agents(
     services.check_address(args.listen).map_err(not_listened)?;
     let (listener, address) = listen(args.listen).await?;
     let has_url = args.url.is_some();
-    let url = args
-        .url
-        .unwrap_or_else(|| registration::url(scheme, address));
+    let url = args.url.unwrap_or_else(|| worker_url(scheme, address));
     // The address of a worker that listens at every address is a guess.
     let is_known = has_url || !args.listen.ip().is_unspecified();
     let called = || is_known.then(|| registration::deployment(&url));

@@ -1,9 +1,6 @@
 //! The registration of this worker with Restate.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    time::Duration,
-};
+use std::time::Duration;
 
 use neuron_engine::RunClientError;
 use neuron_restate::RestateClient;
@@ -24,14 +21,6 @@ pub(crate) enum Registration {
     New,
     /// An existing registration of the URL is replaced.
     Over,
-}
-
-/// Returns the URL at which Restate reaches an address, if it runs on the same machine.
-pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
-    if address.ip().is_unspecified() {
-        address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    }
-    format!("{scheme}://{address}")
 }
 
 /// The longest name of a deployment.

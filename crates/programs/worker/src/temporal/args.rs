@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::{Settings, duration};
 use clap::Args as ClapArgs;
 use neuron_temporal::{DEFAULT_TASK_QUEUE, HISTORY_LIMIT_BYTES, HISTORY_LIMIT_EVENTS};
 
 use super::{tuning::Tuning, versions::Versions};
+use crate::{Settings, duration};
 
 /// Serves the agents of an agent file on Temporal.
 #[derive(Debug, ClapArgs)]

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::WorkerError;
 use neuron_engine::RunClientError;
 use neuron_temporal::AgentClient;
 use neuron_types::with_causes;
 use tokio::time::Instant;
+
+use crate::WorkerError;
 
 /// How long one try may take.
 const TRY: Duration = Duration::from_secs(10);

@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use crate::{Health, WorkerError};
 use neuron_engine::RunClientError;
 use neuron_temporal::AgentClient;
 use neuron_types::with_causes;
@@ -15,6 +14,8 @@ use temporalio_common::telemetry::{
     PrometheusExporterOptions, TelemetryOptions, metrics::CoreMeter,
     start_prometheus_metric_exporter,
 };
+
+use crate::{Health, WorkerError};
 
 /// Timeout of a readiness probe.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::duration;
 use clap::{Args, ValueEnum, value_parser};
 use neuron_temporal::{AgentWorkerBuilder, SearchAttributes};
+
+use crate::duration;
 
 /// The shortest time for which the reports of steps are retried.
 const PATIENCE: Duration = Duration::from_secs(90);

@@ -1,8 +1,9 @@
 //! The deployment and build of the worker.
 
-use crate::WorkerError;
 use clap::{Args, ValueEnum};
 use neuron_temporal::{AgentWorkerBuilder, Versioning};
+
+use crate::WorkerError;
 
 /// The variables that the controller of workers in Kubernetes sets.
 const DEPLOYMENT: &str = "TEMPORAL_DEPLOYMENT_NAME";
