@@ -23,7 +23,8 @@ const LONGEST_REASON: usize = 300;
 
 /// What stands before the policy.
 const TASK: &str = "\
-You are a guard of an agent: you judge what goes into it, or a tool call that it is about to make, before anything comes of it. \
+You are a guard of an agent: you judge what goes into it, a tool call that it is about to make, or what a tool has returned to it, before anything comes \
+of it. \
 The people who run the agent have written this policy, which says what is not allowed:";
 
 /// What stands behind the policy.
@@ -42,7 +43,7 @@ Answer with one JSON object and nothing else: {\"verdict\": VERDICT, \"reason\":
 Where the policy says which of these something is to get, that counts. REASON is one short sentence that says why and repeats \
 nothing secret; it may be empty for \"pass\".";
 
-/// A guard whose model judges messages and calls by a policy in words.
+/// A guard whose model judges messages, calls and results by a policy in words.
 ///
 /// The executor of the run makes the call of the model in a step of the guards, so that it is retried, paced, priced and
 /// journaled as other model calls are. Its tokens are those of the run, which puts them aside before.
@@ -69,7 +70,7 @@ pub struct ModelGuard {
 
 impl ModelGuard {
     /// The points at which it can look.
-    pub const POINTS: [GuardPoint; 2] = [GuardPoint::Input, GuardPoint::Call];
+    pub const POINTS: [GuardPoint; 3] = [GuardPoint::Input, GuardPoint::Call, GuardPoint::Result];
 
     /// Returns a guard that looks at messages and calls, and asks this model, written `provider/model`, to judge them
     /// by this policy. It blocks where it fails.
@@ -86,14 +87,14 @@ impl ModelGuard {
             max_tokens: MAX_TOKENS,
             timeout: AT_MOST,
             scope: Scope {
-                at: Self::POINTS.into(),
+                at: [GuardPoint::Input, GuardPoint::Call].into(),
                 tools: BTreeSet::new(),
             },
             on_failure: Some(Then::Block),
         }
     }
 
-    /// Sets where it looks: at those of these that are among [its points](Self::POINTS).
+    /// Sets where it looks: at those of these that are among [its points](Self::POINTS). Default is at messages and calls.
     #[must_use]
     pub fn at(mut self, points: impl IntoIterator<Item = GuardPoint>) -> Self {
         let points = points.into_iter();
@@ -103,7 +104,7 @@ impl ModelGuard {
         self
     }
 
-    /// Sets the tools whose calls it looks at. Default is all.
+    /// Sets the tools whose calls and results it looks at. Default is all.
     #[must_use]
     pub fn of_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scope.tools = tools.into_iter().map(Into::into).collect();

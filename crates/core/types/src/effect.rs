@@ -26,7 +26,7 @@ pub enum Effect {
     Preview(PreviewRequest),
     /// A tool is asked what became of a call of it whose outcome is unknown.
     AskOutcome(OutcomeRequest),
-    /// Guards look at messages, or guards and hooks at a call.
+    /// Guards look at messages, guards and hooks at a call, or judges at a result.
     Guard(GuardRequest),
     /// A verification of whose a decision is.
     Verify(Box<VerifyRequest>),

@@ -1,7 +1,6 @@
 //! Guards whose verdicts come from a model.
 
 use futures::future::join_all;
-use neuron_guards::ModelGuard;
 use neuron_types::{AgentSpec, ExitReason, GuardPoint, RunEvent};
 use serde_json::{Value, json};
 
@@ -46,7 +45,7 @@ fn tokens_of_judge(record: &Record) -> u64 {
 pub async fn models_judge_messages_and_calls<H: Host>(host: &H) {
     const ASKED: [&str; 6] = ["pass", "warn", "block", "ask", "trip", "nothing"];
     let stage = &Stage::open(host, "judged").await;
-    let runs = ModelGuard::POINTS.iter().flat_map(|point| {
+    let runs = judge::POINTS.iter().flat_map(|point| {
         ASKED.map(|asked| async move {
             let name = format!("{point}-{asked}");
             let marker = marker(*point, asked);

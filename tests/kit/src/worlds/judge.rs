@@ -15,13 +15,18 @@ const PREFIX: &str = "judge-of-";
 /// How long the model may take: it is held.
 const LONGEST: Duration = Duration::from_secs(60 * 60); // Nothing ends by it.
 
+/// Where it looks.
+pub(crate) const POINTS: [GuardPoint; 2] = [GuardPoint::Input, GuardPoint::Call];
+
 /// What each verdict uses.
 pub(crate) const USED: u64 = 110;
 
 /// The guard.
 pub(crate) fn guard() -> ModelGuard {
     let policy = "A text gets the verdict that it asks for.";
-    ModelGuard::new("judge", format!("world/{PREFIX}nothing"), policy).within(LONGEST)
+    ModelGuard::new("judge", format!("world/{PREFIX}nothing"), policy)
+        .at(POINTS)
+        .within(LONGEST)
 }
 
 /// The guard as the definition of this run names it: its model judges for no other run.
@@ -65,7 +70,7 @@ impl Question {
     pub(crate) fn of(request: &CompletionRequest) -> Self {
         let text: String = request.messages.iter().map(Message::text).collect();
         let is_at = |point: &GuardPoint| text.contains(&format!(r#"{{"point":"{point}""#));
-        let point = ModelGuard::POINTS.into_iter().find(is_at);
+        let point = POINTS.into_iter().find(is_at);
         let point = point.expect("a question about a message or a call");
         let asked = asked(point, &text).unwrap_or("pass").to_owned();
         Self { point, asked }

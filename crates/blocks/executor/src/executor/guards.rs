@@ -73,6 +73,14 @@ impl Guards {
                 let said = self.call(&call.name, input, Some(judges)).await?;
                 Ok(GuardOutcome::Call(before.and_then(said)))
             }
+            GuardRequest::Result { tool, texts, .. } => {
+                let mut all = Vec::with_capacity(texts.len());
+                for text in texts {
+                    let subject = GuardSubject::new(GuardPoint::Result, text).of_tool(tool);
+                    all.push(self.look(subject, Some(judges)).await?);
+                }
+                Ok(GuardOutcome::Result(all))
+            }
         }
     }
 
@@ -126,7 +134,8 @@ impl Guards {
         Ok(guarded)
     }
 
-    /// Returns what the guards say of a text.
+    /// Returns what the guards say of a text. Of a result, those that have models asked look in a step of their own, which
+    /// has `judges`, and the others in the step of the call.
     async fn look(
         &self,
         subject: GuardSubject<'_>,
@@ -137,6 +146,19 @@ impl Guards {
             let left = guarded.replaced.clone();
             let text = left.as_deref().unwrap_or(subject.text);
             let subject = subject.of_text(text);
+            if subject.point == GuardPoint::Result {
+                match (guard.judge(), &judges) {
+                    (Some(judge), None) => {
+                        // One that asks nothing about this has nothing to say later either.
+                        if judge.question(subject).is_some() {
+                            guarded.defer(guard.name());
+                        }
+                        continue;
+                    }
+                    (None, Some(_)) => continue,
+                    (Some(_), Some(_)) | (None, None) => {}
+                }
+            }
             let verdict = verdict(guard, subject, &guarded, judges.as_deref_mut()).await?;
             guarded.take(guard.name(), verdict);
         }

@@ -124,13 +124,22 @@ fn a_failure_blocks_unless_it_is_said_otherwise() {
 }
 
 #[test]
-fn it_looks_at_messages_and_calls_of_its_tools_and_nowhere_else() {
+fn it_looks_at_messages_and_calls_unless_it_is_set_otherwise() {
+    let looks = GuardPoint::ALL.map(|point| guard().looks_at(point));
+    assert_eq!(looks, [true, true, false, false]);
+}
+
+#[test]
+fn it_looks_at_messages_and_at_calls_and_results_of_its_tools_and_never_at_answers() {
     let guard = guard().at(GuardPoint::ALL).of_tools(["bash"]);
     let looks = GuardPoint::ALL.map(|point| guard.looks_at(point));
-    assert_eq!(looks, [true, true, false, false]);
+    assert_eq!(looks, [true, true, true, false]);
     let call = |tool| GuardSubject::new(GuardPoint::Call, "{}").of_tool(tool);
     assert!(guard.question(call("bash")).is_some());
     assert!(guard.question(call("grep")).is_none());
+    let result = |tool| GuardSubject::new(GuardPoint::Result, "done").of_tool(tool);
+    assert!(guard.question(result("bash")).is_some());
+    assert!(guard.question(result("grep")).is_none());
     assert!(
         guard
             .question(GuardSubject::new(GuardPoint::Input, "hi"))

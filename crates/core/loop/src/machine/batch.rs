@@ -10,13 +10,16 @@ use neuron_types::{
 use crate::{
     AgentMachine,
     machine::call::{
-        CallEvent, has_own_call, is_moving, is_open, is_running, is_unguarded, is_unjudged,
-        is_unknown, is_waiting,
+        CallEvent, has_own_call, is_moving, is_open, is_returned, is_running, is_unguarded,
+        is_unjudged, is_unknown, is_waiting,
     },
 };
 
 /// What the model reads of a call that was given up while it was in flight.
 const LEFT: &str = "not finished: the run ended while the call was in flight";
+
+/// Why a result is withheld that no judge has looked at when the run ends.
+pub(crate) const UNSCREENED: &str = "the run ended before its result was checked";
 
 /// What the model reads of a write that was in flight when the process that ran it was lost.
 const LOST: &str =
@@ -143,7 +146,16 @@ impl AgentMachine {
         result: Result<ToolOutput, StepFailure>,
         now: DateTime<Utc>,
     ) {
-        let result = result.map(|output| self.held_back(index, output));
+        let result = match result {
+            Ok(output) => match self.screen(index, output, false) {
+                Some(output) => Ok(self.held_back(index, output)),
+                None => {
+                    self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+                    return self.go_on(now);
+                }
+            },
+            Err(failure) => Err(failure),
+        };
         let result = match result {
             Err(failure)
                 if failure.kind == FailureKind::NotApproved && self.state.ending.is_none() =>
@@ -335,6 +347,9 @@ impl AgentMachine {
         self.refuse_calls(is_running, LEFT);
         for index in self.positions(is_unknown) {
             self.leave_inquiry(index);
+        }
+        for index in self.positions(is_returned) {
+            self.withhold_unread(index, UNSCREENED);
         }
         self.refuse_calls(is_open, reason);
     }

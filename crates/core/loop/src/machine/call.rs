@@ -1,7 +1,7 @@
 //! Where a call of the turn stands: the table of its states. A call begins as unguarded where there are guards or hooks of
 //! calls, and as unjudged elsewhere.
 
-use neuron_types::{Asking, CallState, ToolResultBlock};
+use neuron_types::{Asking, CallState, ReturnedResult, ToolResultBlock};
 
 /// What happens to a call.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub(crate) enum CallEvent {
     /// It is unknown whether the call took effect, and its tool may know. The model reads this if the tool does not
     /// know either.
     Lost(String),
+    /// It has a result, at which judges are to look.
+    Returned(ReturnedResult),
     /// Its outcome is known, or is known to be unknown.
     Answered(ToolResultBlock),
     /// It is not made, or nothing more is done about it.
@@ -43,6 +45,7 @@ impl CallEvent {
             Self::Delegated => "delegated",
             Self::Left => "left",
             Self::Lost(_) => "lost",
+            Self::Returned(_) => "returned",
             Self::Answered(_) => "answered",
             Self::Refused(_) => "refused",
         }
@@ -52,8 +55,8 @@ impl CallEvent {
 /// The table: the state that a call of this one comes to; `None` if that does not happen to it.
 pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     use CallState::{
-        Asked, Delegated, Done, Guarding, Inquiring, Previewing, Ready, Running, Unguarded,
-        Unjudged, Unknown, Unseen,
+        Asked, Delegated, Done, Guarding, Inquiring, Previewing, Ready, Returned, Running,
+        Screening, Unguarded, Unjudged, Unknown, Unseen,
     };
     let next = match (state, event) {
         (Unguarded, CallEvent::Started) => Guarding,
@@ -62,7 +65,10 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
         (Asked, CallEvent::Edited) => Unguarded,
         (Unjudged | Guarding | Running | Asked, CallEvent::Allowed) => Ready,
         (Unjudged | Running, CallEvent::Doubted(asking)) => Unseen(asking),
-        (Unjudged | Running | Previewing(_) | Inquiring(_), CallEvent::TicketOpened) => Asked,
+        (
+            Unjudged | Running | Previewing(_) | Inquiring(_) | Screening(_),
+            CallEvent::TicketOpened,
+        ) => Asked,
         (Ready, CallEvent::Started) => Running,
         (Unseen(asking), CallEvent::Started) => Previewing(asking.clone()),
         (Unknown(message), CallEvent::Started) => Inquiring(message.clone()),
@@ -71,8 +77,12 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
         (Previewing(asking), CallEvent::Left) => Unseen(asking.clone()),
         (Inquiring(message), CallEvent::Left) => Unknown(message.clone()),
         (Running, CallEvent::Lost(message)) => Unknown(message),
+        (Running | Inquiring(_), CallEvent::Returned(result)) => Returned(Box::new(result)),
+        (Returned(result), CallEvent::Started) => Screening(result.clone()),
+        (Screening(result), CallEvent::Left) => Returned(result.clone()),
         (
-            Ready | Running | Delegated | Asked | Unknown(_) | Inquiring(_),
+            Ready | Running | Delegated | Asked | Unknown(_) | Inquiring(_) | Returned(_)
+            | Screening(_),
             CallEvent::Answered(result),
         ) => Done(result),
         (
@@ -99,6 +109,8 @@ pub(crate) const fn name(state: &CallState) -> &'static str {
         CallState::Asked => "asked",
         CallState::Unknown(_) => "unknown",
         CallState::Inquiring(_) => "inquiring",
+        CallState::Returned(_) => "returned",
+        CallState::Screening(_) => "screening",
         CallState::Done(_) => "done",
     }
 }
@@ -120,13 +132,26 @@ pub(crate) const fn is_running(state: &CallState) -> bool {
 pub(crate) const fn has_own_call(state: &CallState) -> bool {
     matches!(
         state,
-        CallState::Guarding | CallState::Previewing(_) | CallState::Inquiring(_)
+        CallState::Guarding
+            | CallState::Previewing(_)
+            | CallState::Inquiring(_)
+            | CallState::Screening(_)
     )
 }
 
 /// Guards and hooks have not let it pass yet.
 pub(crate) const fn is_unguarded(state: &CallState) -> bool {
     matches!(state, CallState::Unguarded | CallState::Guarding)
+}
+
+/// Something is put aside for the judges that are asked, or are to be asked, about it.
+pub(crate) const fn has_judges(state: &CallState) -> bool {
+    is_unguarded(state) || is_returned(state)
+}
+
+/// Judges have not looked at its result yet.
+pub(crate) const fn is_returned(state: &CallState) -> bool {
+    matches!(state, CallState::Returned(_) | CallState::Screening(_))
 }
 
 pub(crate) const fn is_in_flight(state: &CallState) -> bool {
@@ -144,7 +169,11 @@ pub(crate) const fn is_open(state: &CallState) -> bool {
 
 /// Neither answered nor made.
 pub(crate) const fn is_waiting(state: &CallState) -> bool {
-    is_open(state) && !is_running(state) && !is_delegated(state) && !is_unknown(state)
+    is_open(state)
+        && !is_running(state)
+        && !is_delegated(state)
+        && !is_unknown(state)
+        && !is_returned(state)
 }
 
 /// Continues without a person.

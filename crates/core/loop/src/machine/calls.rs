@@ -26,21 +26,22 @@ impl AgentMachine {
         call::tests::note(was, what);
         slot.in_flight = match state {
             CallState::Running => Some(slot.position),
-            CallState::Guarding | CallState::Previewing(_) | CallState::Inquiring(_) => {
+            _ if call::has_own_call(&state) => {
                 self.state.own_calls = self.state.own_calls.saturating_add(1);
                 Some(own)
             }
             _ => None,
         };
-        let is_unguarded = state == CallState::Unguarded;
+        let is_asking = |state: &CallState| call::has_judges(state) && call::has_own_call(state);
+        let is_to_ask = call::has_judges(&state) && !is_asking(&state);
         // What guards said of it has been settled before, if they said anything.
-        let left = slot.held.take_if(|_| state != CallState::Guarding);
-        let was_asked = slot.state == CallState::Guarding;
+        let left = slot.held.take_if(|_| !is_asking(&state));
+        let was_asked = is_asking(&slot.state);
         slot.state = state;
         if let Some(held) = left.filter(|_| was_asked) {
             self.charge(1, held.amount);
         }
-        if is_unguarded {
+        if is_to_ask {
             self.hold_for_call(index);
         }
         true

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How long one attempt to ask guards may take. Each of them has a time of its own, which is shorter.
-const GUARDING: Duration = Duration::from_secs(300);
+pub(crate) const GUARDING: Duration = Duration::from_secs(300);
 
 /// How many answers in a row may be blocked, each followed by another try.
 const MOST_BLOCKED: u32 = 1;
@@ -262,8 +262,6 @@ impl AgentMachine {
         else {
             return;
         };
-        // It was made, whatever becomes of its result.
-        self.state.tool_calls = self.state.tool_calls.saturating_add(1);
         let kind = TicketKind::Guard;
         let (text, reason) = (shown(reason, &text_of(content)), reason.clone());
         let opening = Opening {
@@ -399,7 +397,7 @@ impl AgentMachine {
 }
 
 /// Returns what stands in the place of a text that does not pass.
-fn withheld(reason: &str) -> String {
+pub(crate) fn withheld(reason: &str) -> String {
     format!("[withheld: {reason}]")
 }
 
@@ -419,7 +417,7 @@ fn shown(reason: &str, text: &str) -> String {
     format!("{reason}\n\n{beginning}{cut}")
 }
 
-fn text_of(content: &[ContentItem]) -> String {
+pub(crate) fn text_of(content: &[ContentItem]) -> String {
     let texts = content.iter().filter_map(|item| match item {
         ContentItem::Text(text) => Some(text.as_str()),
         _ => None,

@@ -30,6 +30,7 @@ impl AgentMachine {
             CallState::Unguarded => Some(self.guarding_of(slot, positions.next()?)),
             CallState::Unknown(_) => Some(self.question(slot, positions.next()?)),
             CallState::Unseen(_) => Some(self.preview_of(slot, positions.next()?)),
+            CallState::Returned(made) => Some(self.screening_of(slot, made, positions.next()?)),
             _ => match self.starts(slot) {
                 Some(agent) => self.starting_of(slot, agent),
                 None => Some(self.making(slot)),
@@ -47,8 +48,12 @@ impl AgentMachine {
 
     /// The calls for which a step starts now.
     fn due(&self) -> impl Iterator<Item = &PendingCall> {
-        let unknown =
-            self.calls_in(|state| matches!(state, CallState::Unguarded | CallState::Unknown(_)));
+        let unknown = self.calls_in(|state| {
+            matches!(
+                state,
+                CallState::Unguarded | CallState::Unknown(_) | CallState::Returned(_)
+            )
+        });
         let unseen = self.unheld();
         let unseen = unseen.filter(|slot| matches!(slot.state, CallState::Unseen(_)));
         let due = unknown.chain(unseen).chain(self.startable());
@@ -120,6 +125,7 @@ impl AgentMachine {
                 CallState::Unguarded
                     | CallState::Unknown(_)
                     | CallState::Unseen(_)
+                    | CallState::Returned(_)
                     | CallState::Ready
             )
         };
@@ -243,6 +249,19 @@ impl AgentMachine {
             (Purpose::Call(index, CallState::Guarding), Err(failure)) => {
                 let spent = failure.spent.clone();
                 self.call_guarded(index, spent.as_deref(), Err(failure), now);
+            }
+            (
+                Purpose::Call(index, CallState::Screening(made)),
+                Ok(Outcome::Guard(said @ GuardOutcome::Result(_))),
+            ) => {
+                let spent = said.spent();
+                if let GuardOutcome::Result(said) = said {
+                    self.screened(index, *made, spent.as_deref(), Ok(said), now);
+                }
+            }
+            (Purpose::Call(index, CallState::Screening(made)), Err(failure)) => {
+                let spent = failure.spent.clone();
+                self.screened(index, *made, spent.as_deref(), Err(failure), now);
             }
             (Purpose::Decision, Ok(Outcome::Verify(outcome))) => {
                 self.decided(position, outcome, now)?;

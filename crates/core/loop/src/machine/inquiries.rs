@@ -47,10 +47,12 @@ impl AgentMachine {
         match result {
             // One that waits for something is no outcome.
             Ok(Some(output)) if output.pending.is_none() => {
-                let output = self.held_back(index, output);
-                match output.pending {
-                    Some(pending) => self.await_result(index, pending, now),
-                    None => self.answer_call(index, output),
+                if let Some(output) = self.screen(index, output, true) {
+                    let output = self.held_back(index, output);
+                    match output.pending {
+                        Some(pending) => self.await_result(index, pending, now),
+                        None => self.answer_call(index, output),
+                    }
                 }
             }
             Err(failure) if is_verdict(failure.kind) => {

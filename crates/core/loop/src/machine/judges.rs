@@ -2,13 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Amount, GuardPoint, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent, Spent, Stage,
+    Amount, CallState, GuardPoint, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent, Spent, Stage,
+    ToolOutput,
 };
 use rust_decimal::Decimal;
 
 use crate::{
     AgentMachine,
-    machine::budget::{CallSize, Room},
+    machine::{
+        budget::{CallSize, Room},
+        screening::texts_of,
+    },
 };
 
 /// What judges may ask in one step.
@@ -68,9 +72,22 @@ impl AgentMachine {
         }
     }
 
+    /// The judges of a call, or of its result if it has one.
     fn judging_of_call(&self, slot: &PendingCall) -> Judging {
+        if let CallState::Returned(made) | CallState::Screening(made) = &slot.state {
+            return self.judging_of_result(&slot.call.name, &made.output);
+        }
         let text = slot.call.input.to_string();
         self.judging(GuardPoint::Call, Some(&slot.call.name), &[text])
+    }
+
+    fn judging_of_result(&self, tool: &str, output: &ToolOutput) -> Judging {
+        self.judging(GuardPoint::Result, Some(tool), &texts_of(output))
+    }
+
+    /// Returns the judges that look at this result of a call.
+    pub(crate) fn judges_of(&self, slot: &PendingCall, output: &ToolOutput) -> Vec<JudgeCall> {
+        self.judging_of_result(&slot.call.name, output).judges
     }
 
     /// Returns whether there is room for what these may ask.
@@ -108,7 +125,7 @@ impl AgentMachine {
         self.judging_of_messages().within(held, self.is_bounded())
     }
 
-    /// The judges of a call that may ask their models.
+    /// The judges of a call, or of its result if it has one, that may ask their models.
     pub(crate) fn judges_of_call(&self, slot: &PendingCall) -> Vec<JudgeCall> {
         let judging = self.judging_of_call(slot);
         judging.within(slot.held, self.is_bounded())
@@ -132,7 +149,7 @@ impl AgentMachine {
         }
     }
 
-    /// Puts something aside for the judges of a call, if there is room. If not, the judges report that there is no
+    /// Puts something aside for the judges of a call, or of its result if it has one, if there is room. If not, the judges report that there is no
     /// room.
     pub(crate) fn hold_for_call(&mut self, index: usize) {
         let Some(slot) = self.state.calls.get(index) else {

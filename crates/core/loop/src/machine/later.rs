@@ -67,7 +67,11 @@ impl AgentMachine {
                     ..Opening::new(TicketKind::External, Asking::new(reason))
                 }
             }
-            Pending::Withheld { .. } => return self.withhold_result(index, pending, now),
+            Pending::Withheld { .. } => {
+                // It was made, whatever becomes of its result.
+                self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+                return self.withhold_result(index, pending, now);
+            }
             Pending::Form { requests, .. } => {
                 if is_round_too_many(slot) {
                     let reason =

@@ -27,6 +27,7 @@ mod phase;
 mod pools;
 mod previews;
 mod repeats;
+mod screening;
 pub(crate) mod tickets;
 mod time;
 mod tree;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, Effect, ExitReason, FailureKind, GuardOutcome, GuardPoint, GuardRequest, GuardSpec,
-    Guarded, JudgeSpec, Limits, Message, ModelRate, OnHalt, Outcome, RunEvent, RunInput, Spent,
-    Stage, Step, StepFailure, TokenUsage,
+    AgentSpec, CallState, ContentItem, Effect, ExitReason, FailureKind, GuardOutcome, GuardPoint,
+    GuardRequest, GuardSpec, GuardVerdict, Guarded, JudgeSpec, Limits, Message, ModelRate, OnHalt,
+    Outcome, PendingCall, PermissionDecision, RunEvent, RunInput, Spent, Stage, Step, StepFailure,
+    TokenUsage, ToolOutput,
 };
 use rust_decimal::Decimal;
 
@@ -228,4 +229,236 @@ fn a_judge_that_was_asked_when_its_run_was_cancelled_is_charged() {
     feed(&mut machine, Observation::Cancelled { reason: None });
     assert_eq!(machine.state().budget.reserved, held.amount);
     assert_eq!(charged(&mut machine), 1);
+}
+
+/// The machine of a run whose call of `look` has ended so, where the run may use this many tokens.
+fn returned(tokens: Option<u64>, result: Result<ToolOutput, StepFailure>) -> AgentMachine {
+    looked(judging(GuardPoint::Result, tokens), result)
+}
+
+fn looked(agent: AgentSpec, result: Result<ToolOutput, StepFailure>) -> AgentMachine {
+    let mut machine = called(agent, "look");
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    feed(&mut machine, Observation::Started);
+    feed(&mut machine, tool_ended(1, result));
+    machine
+}
+
+fn on_result(verdict: GuardVerdict) -> GuardOutcome {
+    let mut said = Guarded::default();
+    said.take("judge", verdict);
+    GuardOutcome::Result(vec![said])
+}
+
+/// What the model reads of the only call.
+fn read(machine: &AgentMachine) -> (bool, String) {
+    let result = last_results(machine).remove(0);
+    let texts = result.content.iter().map(|item| match item {
+        ContentItem::Text(text) => text.as_str(),
+        other => panic!("{other:?}"),
+    });
+    (result.is_error, texts.collect())
+}
+
+fn reason() -> String {
+    "it is Sunday".to_owned()
+}
+
+#[test]
+fn a_result_is_read_when_its_judge_has_passed_it_and_not_before() {
+    let mut machine = returned(Some(100_000), Ok(tool_text("found")));
+    let step = next_step(&machine);
+    let held = step.options.held.expect("something is put aside");
+    assert_eq!(machine.state().calls[0].held, Some(held));
+    assert_eq!(step.options.guards, ["judge"]);
+    let GuardRequest::Result {
+        tool,
+        texts,
+        judges,
+    } = request(&step)
+    else {
+        panic!("{step:?}");
+    };
+    assert_eq!(
+        (tool.as_str(), texts.as_slice()),
+        ("look", &["found".to_owned()][..])
+    );
+    assert!(judges[0].max_input.unwrap() + 1_000 <= held.amount.tokens);
+    assert_eq!(machine.state().tool_calls, 1);
+    let before = machine.state().usage.total();
+    let said = on_result(GuardVerdict::Pass).with_spent(spent(400));
+    guards_end(&mut machine, Ok(said));
+    assert_eq!(read(&machine), (false, "found".into()));
+    assert_eq!(machine.state().usage.total(), before + 400);
+    assert_eq!(machine.state().tool_calls, 1);
+    let events = machine.take_events();
+    let judged = events.iter().filter(|event| {
+        matches!(
+            event,
+            RunEvent::Judged {
+                point: GuardPoint::Result,
+                call_id: Some(_),
+                ..
+            }
+        )
+    });
+    assert_eq!(judged.count(), 1, "{events:#?}");
+}
+
+#[test]
+fn what_a_judge_says_of_a_result_is_what_becomes_of_it() {
+    let warn = GuardVerdict::Warn { reason: reason() };
+    let replace = GuardVerdict::Replace {
+        with: "[gone]".into(),
+        reason: reason(),
+    };
+    let block = GuardVerdict::Block { reason: reason() };
+    let cases = [
+        (warn, (false, "found")),
+        (replace, (false, "[gone]")),
+        (block, (true, "[withheld: it is Sunday]")),
+    ];
+    for (verdict, (is_error, text)) in cases {
+        let mut machine = returned(None, Ok(tool_text("found")));
+        guards_end(&mut machine, Ok(on_result(verdict.clone())));
+        assert_eq!(read(&machine), (is_error, text.into()), "{verdict:?}");
+        let events = machine.take_events();
+        let said = events.iter().filter(|event| {
+            matches!(event, RunEvent::Guarded { point: GuardPoint::Result, guard, .. } if guard == "judge")
+        });
+        assert_eq!(said.count(), 1, "{events:#?}");
+        // A transcript shows what the model has read, and the step of the call holds something else.
+        let told = events.iter().find_map(|event| match event {
+            RunEvent::ToolFinished { reason, .. } => reason.clone(),
+            _ => None,
+        });
+        assert_eq!(told, (text != "found").then(|| text.to_owned()));
+    }
+}
+
+#[test]
+fn a_judge_that_trips_at_a_result_ends_the_run() {
+    let mut machine = returned(None, Ok(tool_text("found")));
+    let trip = GuardVerdict::Trip { reason: reason() };
+    guards_end(&mut machine, Ok(on_result(trip)));
+    assert_eq!(exit(&machine), ExitReason::Guardrail);
+    assert_eq!(read(&machine), (true, "[withheld: it is Sunday]".into()));
+}
+
+#[test]
+fn a_person_is_asked_about_a_result_once_whichever_guards_ask() {
+    for (choice, text) in [
+        ("release", "found"),
+        ("withhold", "[withheld: it is Sunday]"),
+    ] {
+        let mut output = tool_text("found");
+        let mut before = Guarded::default();
+        before.take("names", GuardVerdict::Ask { reason: reason() });
+        output.guarded = before.into_box();
+        let mut machine = returned(None, Ok(output));
+        assert!(tickets(&machine).is_empty());
+        let asks = GuardVerdict::Ask {
+            reason: "it may be".into(),
+        };
+        guards_end(&mut machine, Ok(on_result(asks)));
+        let open = tickets(&machine);
+        assert_eq!(open.len(), 1);
+        assert_eq!(machine.state().tool_calls, 1);
+        let chosen = neuron_types::Decision::choose(&open[0], choice);
+        decide(&mut machine, chosen, 1);
+        assert_eq!(read(&machine).1, text);
+    }
+}
+
+#[test]
+fn a_result_passes_by_no_failure_of_the_step_of_its_judges() {
+    for kind in [
+        FailureKind::Unavailable,
+        FailureKind::Timeout,
+        FailureKind::NoWorker,
+        FailureKind::OutOfBudget,
+    ] {
+        let mut machine = returned(Some(100_000), Ok(tool_text("found")));
+        let failure = StepFailure::new(kind, "gone").with_spent(Spent::of_lost(1));
+        guards_end(&mut machine, Err(failure));
+        let (is_error, text) = read(&machine);
+        assert!(is_error && text.contains("could not be checked"), "{text}");
+        assert_eq!(charged(&mut machine), 1);
+    }
+    let mut machine = returned(None, Ok(tool_text("found")));
+    guards_end(&mut machine, Ok(GuardOutcome::Result(Vec::new())));
+    assert_eq!(exit(&machine), ExitReason::Failed);
+    assert!(!read(&machine).1.contains("found"));
+}
+
+#[test]
+fn a_result_that_the_budget_has_no_room_to_judge_is_judged_by_no_model() {
+    let mut agent = judging(GuardPoint::Result, Some(100_000));
+    agent.guards[0].judge.as_mut().unwrap().max_tokens = 200_000;
+    let step = next_step(&looked(agent, Ok(tool_text("found"))));
+    assert_eq!(step.options.held, None);
+    assert_eq!(request(&step).judges()[0].max_input, Some(0));
+}
+
+#[test]
+fn no_step_is_made_for_results_that_no_judge_looks_at() {
+    let other_tool = || {
+        let mut agent = judging(GuardPoint::Result, None);
+        agent.guards[0].judge.as_mut().unwrap().tools = BTreeSet::from(["other".into()]);
+        agent
+    };
+    let no_judge = || {
+        let mut agent = judging(GuardPoint::Result, None);
+        agent.guards[0].judge = None;
+        agent
+    };
+    let mut blocked = ToolOutput::error("[withheld: no]");
+    let mut said = Guarded::default();
+    said.take(
+        "names",
+        GuardVerdict::Block {
+            reason: "no".into(),
+        },
+    );
+    blocked.guarded = said.into_box();
+    let lost = StepFailure::new(FailureKind::ToolFailed, "it broke");
+    for machine in [
+        looked(other_tool(), Ok(tool_text("found"))),
+        looked(no_judge(), Ok(tool_text("found"))),
+        returned(None, Ok(blocked)),
+        returned(None, Ok(tool_text(""))),
+        returned(None, Err(lost)),
+    ] {
+        assert!(!machine.state().calls.iter().any(is_screened));
+        assert_eq!(last_results(&machine).len(), 1);
+    }
+}
+
+fn is_screened(slot: &PendingCall) -> bool {
+    matches!(slot.state, CallState::Returned(_) | CallState::Screening(_))
+}
+
+#[test]
+fn a_guard_that_has_become_a_judge_since_the_run_began_passes_no_result_unasked() {
+    let mut agent = judging(GuardPoint::Result, None);
+    agent.guards[0].judge = None;
+    let mut output = tool_text("found");
+    let mut said = Guarded::default();
+    said.defer("judge");
+    output.guarded = said.into_box();
+    let (is_error, text) = read(&looked(agent, Ok(output)));
+    assert!(is_error && text.contains("was not asked"), "{text}");
+}
+
+#[test]
+fn a_judge_of_a_result_that_was_asked_when_its_run_was_cancelled_is_charged_and_nothing_is_read() {
+    let mut machine = returned(Some(100_000), Ok(tool_text("found")));
+    let held = next_step(&machine).options.held.unwrap();
+    feed(&mut machine, Observation::Started);
+    let mut machine = reread(&machine);
+    feed(&mut machine, Observation::Cancelled { reason: None });
+    assert_eq!(machine.state().budget.reserved, held.amount);
+    assert_eq!(charged(&mut machine), 1);
+    let (is_error, text) = read(&machine);
+    assert!(is_error && text.contains("withheld"), "{text}");
 }

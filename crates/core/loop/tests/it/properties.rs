@@ -4,9 +4,10 @@ use std::{collections::BTreeSet, time::Duration};
 
 use neuron_loop::{Action, AgentMachine, Observation, Spent};
 use neuron_types::{
-    AgentSpec, Always, CallState, ContentBlock, Decision, FailureKind, FormRequest, Limits,
-    Message, OnExpiry, OnHalt, OnUnknownOutcome, Pending, PermissionDecision, Preview, RunPhase,
-    RunStatus, StepFailure, StopReason, Ticket, TicketKind, ToolOutput, UserMessage, Verification,
+    AgentSpec, Always, CallState, ContentBlock, Decision, FailureKind, FormRequest, GuardEnd,
+    GuardOutcome, GuardPoint, GuardSpec, Guarded, JudgeSpec, Limits, Message, OnExpiry, OnHalt,
+    OnUnknownOutcome, Outcome, Pending, PermissionDecision, Preview, RunPhase, RunStatus,
+    StepFailure, StopReason, Ticket, TicketKind, ToolOutput, UserMessage, Verification,
     VerifyOutcome,
 };
 use proptest::prelude::*;
@@ -43,12 +44,12 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
         prop::option::of(1_u64..2_000),
         prop::option::of(1_u64..40),
         prop::option::of(1_u64..60),
-        any::<[bool; 6]>(),
+        any::<[bool; 7]>(),
         [halting(), halting()],
     )
         .prop_map(
             |(turns, tool_calls, tokens, seconds, deadline, flags, [on_failure, on_limit])| {
-                let [parallel, fails, asks, previews, is_ordered, knows] = flags;
+                let [parallel, fails, asks, previews, is_ordered, knows, judges] = flags;
                 let mut spec = AgentSpec {
                     on_failure,
                     on_limit,
@@ -82,6 +83,9 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                 };
                 for tool in &mut spec.head_mut().tools {
                     tool.outcomes = knows;
+                }
+                if judges {
+                    spec.guards.push(judge_of_results());
                 }
                 spec
             },
@@ -143,6 +147,9 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
                 n => Ok((n > 1).then(|| ToolOutput::text("done"))),
             },
         ),
+        _ if choice.kind.is_multiple_of(5) && screening(machine).is_some() => {
+            screened(machine, choice)
+        }
         _ if choice.kind.is_multiple_of(5) && previewing(machine).is_some() => {
             previewed(machine, choice)
         }
@@ -266,6 +273,48 @@ fn inquiring(machine: &AgentMachine) -> Option<u32> {
     slot.and_then(|slot| slot.in_flight)
 }
 
+fn judge_of_results() -> GuardSpec {
+    GuardSpec {
+        name: "judge".into(),
+        at: [GuardPoint::Result].into(),
+        settings: String::new(),
+        judge: Some(Box::new(JudgeSpec {
+            model: "judges/small".into(),
+            max_tokens: 10,
+            frame: 20,
+            tools: BTreeSet::new(),
+        })),
+    }
+}
+
+/// The position of a step in flight in which judges look at a result.
+fn screening(machine: &AgentMachine) -> Option<u32> {
+    let mut slots = machine.state().calls.iter();
+    let slot = slots.find(|slot| matches!(slot.state, CallState::Screening(_)));
+    slot.and_then(|slot| slot.in_flight)
+}
+
+fn screened(machine: &AgentMachine, choice: &Choice) -> Observation {
+    let ends = [
+        GuardEnd::Pass,
+        GuardEnd::Ask("sure?".into()),
+        GuardEnd::Block("no".into()),
+        GuardEnd::Trip("enough".into()),
+    ];
+    let said = Guarded {
+        end: ends[usize::from(choice.detail) % ends.len()].clone(),
+        ..Guarded::default()
+    };
+    let result = match choice.many {
+        0 => Err(StepFailure::new(FailureKind::Unavailable, "gone")),
+        _ => Ok(Outcome::Guard(GuardOutcome::Result(vec![said]))),
+    };
+    Observation::Ended {
+        position: screening(machine).unwrap(),
+        result,
+    }
+}
+
 fn previewed(machine: &AgentMachine, choice: &Choice) -> Observation {
     let preview = Preview {
         diff: (choice.detail.is_multiple_of(2)).then(|| "+a\n".into()),
@@ -386,7 +435,10 @@ fn assert_steps_fit(machine: &AgentMachine) {
     for slot in &state.calls {
         let is_in_flight = matches!(
             slot.state,
-            CallState::Running | CallState::Previewing(_) | CallState::Inquiring(_)
+            CallState::Running
+                | CallState::Previewing(_)
+                | CallState::Inquiring(_)
+                | CallState::Screening(_)
         );
         assert_eq!(slot.in_flight.is_some(), is_in_flight, "{slot:?}");
     }
@@ -444,7 +496,8 @@ fn assert_status_follows(machine: &AgentMachine, status: &RunStatus) {
         && !is_any_running(machine)
         && verifying(machine).is_none()
         && previewing(machine).is_none()
-        && inquiring(machine).is_none();
+        && inquiring(machine).is_none()
+        && screening(machine).is_none();
     assert!(waits || !is_parked, "{:?}", machine.next());
 }
 

@@ -17,6 +17,9 @@ pub struct Guarded {
     /// Whether it passes.
     #[serde(skip_serializing_if = "GuardEnd::is_pass")]
     pub end: GuardEnd,
+    /// The guards that have not looked because they have models asked, for which the run has a step of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deferred: Vec<String>,
     /// What models used and cost that judges had asked in the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Box<Spent>>,
@@ -97,12 +100,22 @@ impl Guarded {
         self.end = std::mem::take(&mut self.end).and(end);
     }
 
+    /// Notes that the guard of this name has not looked, and does in a step of its own.
+    pub fn defer(&mut self, guard: &str) {
+        if !self.deferred.iter().any(|known| known == guard) {
+            self.deferred.push(guard.to_owned());
+        }
+    }
+
     /// Returns it together with what was said then: the strictest counts.
     #[must_use]
     pub fn and_then(mut self, then: Self) -> Self {
         self.notes.extend(then.notes);
         self.replaced = then.replaced.or(self.replaced);
         self.end = self.end.and(then.end);
+        for guard in then.deferred {
+            self.defer(&guard);
+        }
         self.spent = Spent::sum(self.spent, then.spent);
         self
     }

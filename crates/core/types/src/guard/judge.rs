@@ -24,7 +24,7 @@ pub struct JudgeSpec {
     pub max_tokens: u64,
     /// The [size](Self::size_of) of a question beside what is judged.
     pub frame: u64,
-    /// The tools whose calls it looks at; all where empty.
+    /// The tools whose calls and results it looks at; all where empty.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tools: BTreeSet<String>,
 }

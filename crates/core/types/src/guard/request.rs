@@ -27,6 +27,15 @@ pub enum GuardRequest {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<JudgeCall>,
     },
+    /// What judges say of the texts of a result. The other guards have looked at it in the step of the call.
+    Result {
+        /// The tool.
+        tool: String,
+        /// The texts, in order.
+        texts: Vec<String>,
+        /// The judges that may ask their models.
+        judges: Vec<JudgeCall>,
+    },
 }
 
 impl GuardRequest {
@@ -36,6 +45,7 @@ impl GuardRequest {
         match self {
             Self::Input { .. } => GuardPoint::Input,
             Self::Call { .. } => GuardPoint::Call,
+            Self::Result { .. } => GuardPoint::Result,
         }
     }
 
@@ -43,16 +53,19 @@ impl GuardRequest {
     #[must_use]
     pub fn judges(&self) -> &[JudgeCall] {
         match self {
-            Self::Input { judges, .. } | Self::Call { judges, .. } => judges,
+            Self::Input { judges, .. }
+            | Self::Call { judges, .. }
+            | Self::Result { judges, .. } => judges,
         }
     }
 
-    /// Returns what it is about: the tool of a call.
+    /// Returns what it is about: the tool of a call or of a result.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Input { .. } => GuardPoint::Input.as_str(),
             Self::Call { call, .. } => &call.name,
+            Self::Result { tool, .. } => tool,
         }
     }
 }
@@ -65,6 +78,8 @@ pub enum GuardOutcome {
     Input(Vec<Guarded>),
     /// Of a call.
     Call(Guarded),
+    /// Of each text of a result, in order.
+    Result(Vec<Guarded>),
 }
 
 impl GuardOutcome {
@@ -72,7 +87,7 @@ impl GuardOutcome {
     #[must_use]
     pub fn spent(&self) -> Option<Box<Spent>> {
         let all = match self {
-            Self::Input(all) => all.as_slice(),
+            Self::Input(all) | Self::Result(all) => all.as_slice(),
             Self::Call(guarded) => std::slice::from_ref(guarded),
         };
         let spent = all.iter().map(|guarded| guarded.spent.clone());
@@ -83,7 +98,7 @@ impl GuardOutcome {
     #[must_use]
     pub fn with_spent(mut self, spent: Option<Box<Spent>>) -> Self {
         let first = match &mut self {
-            Self::Input(all) => all.first_mut(),
+            Self::Input(all) | Self::Result(all) => all.first_mut(),
             Self::Call(guarded) => Some(guarded),
         };
         if let Some(first) = first {

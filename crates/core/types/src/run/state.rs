@@ -10,7 +10,7 @@ use crate::{
     AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
     HandedOver, Handover, Held, LimitOverrides, Lineage, LoadedTools, Milestone, OpenTicket,
     RepeatedCalls, RequestHead, RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration,
-    TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest, UserMessage,
+    TokenUsage, ToolCall, ToolOutput, ToolResultBlock, Tree, UpgradeRequest, UserMessage,
 };
 
 /// Everything that a run is, between two steps: it can stop here and continue in another process.
@@ -313,7 +313,8 @@ pub struct PendingCall {
     pub held: Option<Held>,
 }
 
-/// Where a tool call stands. A step is in flight for one that is guarding, running, previewing or inquiring, and for no other.
+/// Where a tool call stands. A step is in flight for one that is guarding, running, previewing,
+/// inquiring or screening, and for no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
@@ -339,8 +340,22 @@ pub enum CallState {
     Unknown(String),
     /// Its tool is being asked what became of it.
     Inquiring(String),
+    /// It was made, and judges are to look at its result.
+    Returned(Box<ReturnedResult>),
+    /// Judges are being asked about its result.
+    Screening(Box<ReturnedResult>),
     /// Answered.
     Done(ToolResultBlock),
+}
+
+/// A result that the model does not read before judges have looked at it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReturnedResult {
+    /// The result, as the other guards left it.
+    pub output: ToolOutput,
+    /// Whether the tool named it when it was asked what became of the call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inquired: bool,
 }
 
 /// How a run ended.

@@ -9,12 +9,13 @@ use std::{
 };
 
 use neuron_executor::{Executor, ExecutorBuilder, StepScope};
-use neuron_guards::{ModelGuard, TextGuard};
-use neuron_testing::effects::scope;
+use neuron_guards::{ModelGuard, TextGuard, Then};
+use neuron_testing::effects::{TestTool, scope};
+use neuron_tool::ToolRegistry;
 use neuron_types::{
     CompletionRequest, CompletionResponse, Effect, FailureKind, GuardEnd, GuardOutcome, GuardPoint,
     GuardRequest, Guarded, JudgeCall, Message, Outcome, Provider, ProviderError, StepFailure,
-    TokenUsage, ToolCall,
+    TokenUsage, ToolCall, ToolDyn, ToolOutput,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -291,4 +292,104 @@ async fn what_is_put_aside_is_charged_once_however_many_texts_a_model_is_silent_
     let said = of_texts(&executor, &texts, vec![call(None)]).await;
     let lost = said.unwrap().into_iter().filter_map(|said| said.spent);
     assert_eq!(lost.map(|spent| spent.lost).sum::<u32>(), 1);
+}
+
+/// What judges say of this result, in a step of theirs.
+async fn of_result(
+    executor: &Executor,
+    tool: &str,
+    texts: &[&str],
+    judges: Vec<JudgeCall>,
+) -> Vec<Guarded> {
+    let effect = Effect::Guard(GuardRequest::Result {
+        tool: tool.into(),
+        texts: texts.iter().map(|text| (*text).to_owned()).collect(),
+        judges,
+    });
+    match executor.perform(&named(), &effect).await.unwrap() {
+        Outcome::Guard(GuardOutcome::Result(all)) => all,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn echo() -> ToolRegistry {
+    ToolRegistry::from_iter([Arc::new(TestTool::echo()) as Arc<dyn ToolDyn>])
+}
+
+fn of_results() -> ModelGuard {
+    judge().at([GuardPoint::Result])
+}
+
+#[tokio::test]
+async fn it_is_asked_about_a_result_after_the_step_of_the_call_and_others_within_it() {
+    let model = Says::new(BLOCK);
+    let names = TextGuard::patterns("names", ["acme"]).unwrap();
+    let names = names
+        .at([GuardPoint::Result])
+        .then(Then::Replace("[name]".into()));
+    let executor = with(&model)
+        .tools(echo())
+        .guard(of_results())
+        .guard(names)
+        .build();
+    let asked = ToolCall::new("c", "echo", json!({"text": "acme"}));
+    let Outcome::Tool(output) = executor
+        .perform(&scope(), &Effect::Tool(asked))
+        .await
+        .unwrap()
+    else {
+        panic!("an output");
+    };
+    assert_eq!(output.content, ToolOutput::text("[name]").content);
+    assert_eq!(output.guarded.unwrap().deferred, ["judge"]);
+    assert_eq!(model.asked(), 0);
+    let said = of_result(&executor, "echo", &["acme", "two"], vec![call(None)]).await;
+    let block = GuardEnd::Block("it is Sunday".into());
+    assert!(said.iter().all(|said| said.end == block), "{said:?}");
+    // No guard but the judge looks in its step.
+    assert!(said.iter().all(|said| said.replaced.is_none()), "{said:?}");
+    assert_eq!(model.asked(), 2);
+    let spent = GuardOutcome::Result(said).spent().unwrap();
+    assert_eq!(spent.usage.total(), 156);
+}
+
+#[tokio::test]
+async fn a_judge_of_some_tools_is_not_asked_about_the_results_of_others() {
+    let model = Says::new(BLOCK);
+    let guard = of_results().of_tools(["push"]);
+    let executor = with(&model).tools(echo()).guard(guard).build();
+    let asked = ToolCall::new("c", "echo", json!({"text": "acme"}));
+    let Outcome::Tool(output) = executor
+        .perform(&scope(), &Effect::Tool(asked))
+        .await
+        .unwrap()
+    else {
+        panic!("an output");
+    };
+    assert_eq!((output.guarded, model.asked()), (None, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_passes_by_a_failure_of_its_judge_only_if_that_is_set() {
+    for text in ["It is fine.", "invalid", "hang"] {
+        let executor = with(&Says::new(text)).guard(of_results()).build();
+        let said = of_result(&executor, "echo", &["acme"], vec![call(None)]).await;
+        assert!(
+            matches!(&said[0].end, GuardEnd::Block(why) if why.contains("judge failed")),
+            "{said:?}"
+        );
+        let passing = of_results().passing_on_failure();
+        let executor = with(&Says::new(text)).guard(passing).build();
+        let said = of_result(&executor, "echo", &["acme"], vec![call(None)]).await;
+        assert_eq!(said[0].end, GuardEnd::Pass);
+    }
+    let model = Says::new(PASS);
+    let passing = of_results().passing_on_failure();
+    let executor = with(&model).guard(passing).build();
+    let said = of_result(&executor, "echo", &["acme"], vec![call(Some(0))]).await;
+    assert!(
+        matches!(&said[0].end, GuardEnd::Block(why) if why.contains("no room")),
+        "{said:?}"
+    );
+    assert_eq!(model.asked(), 0);
 }

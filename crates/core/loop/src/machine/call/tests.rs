@@ -3,10 +3,11 @@ use std::{cell::RefCell, collections::BTreeSet};
 use chrono::DateTime;
 use neuron_types::{
     AgentSpec, Amount, Asking, CallState, ChildEnd, CompletionResponse, ContentBlock, Decision,
-    ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint, GuardSpec, Guarded, Message,
-    OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls, RememberedDecision,
-    RequestHead, RunError, RunEvent, RunInput, StepFailure, StopReason, SubAgent, TokenUsage,
-    ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
+    ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint, GuardSpec, Guarded, JudgeSpec,
+    Message, OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls,
+    RememberedDecision, RequestHead, ReturnedResult, RunError, RunEvent, RunInput, StepFailure,
+    StopReason, SubAgent, TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, Verdict,
+    Verification, VerifyOutcome,
 };
 use serde_json::{Value, json};
 
@@ -38,7 +39,9 @@ fn next_state(state: &CallState) -> Option<CallState> {
         CallState::Previewing(_) => CallState::Asked,
         CallState::Asked => CallState::Unknown("lost".into()),
         CallState::Unknown(message) => CallState::Inquiring(message.clone()),
-        CallState::Inquiring(_) => CallState::Done(result()),
+        CallState::Inquiring(_) => CallState::Returned(Box::new(returned())),
+        CallState::Returned(result) => CallState::Screening(result.clone()),
+        CallState::Screening(_) => CallState::Done(result()),
         CallState::Done(_) => return None,
     })
 }
@@ -54,10 +57,18 @@ fn next_event(event: &CallEvent) -> Option<CallEvent> {
         CallEvent::Started => CallEvent::Delegated,
         CallEvent::Delegated => CallEvent::Left,
         CallEvent::Left => CallEvent::Lost("lost".into()),
-        CallEvent::Lost(_) => CallEvent::Answered(result()),
+        CallEvent::Lost(_) => CallEvent::Returned(returned()),
+        CallEvent::Returned(_) => CallEvent::Answered(result()),
         CallEvent::Answered(_) => CallEvent::Refused(result()),
         CallEvent::Refused(_) => return None,
     })
+}
+
+fn returned() -> ReturnedResult {
+    ReturnedResult {
+        output: ToolOutput::text("done"),
+        inquired: false,
+    }
 }
 
 fn result() -> ToolResultBlock {
@@ -286,6 +297,32 @@ fn guarding() -> AgentSpec {
     }
 }
 
+/// This agent, with a judge of results.
+fn screening(agent: AgentSpec) -> AgentSpec {
+    AgentSpec {
+        guards: vec![GuardSpec {
+            name: "judge".into(),
+            at: [GuardPoint::Result].into(),
+            settings: String::new(),
+            judge: Some(Box::new(JudgeSpec {
+                model: "judges/small".into(),
+                max_tokens: 10,
+                frame: 20,
+                tools: BTreeSet::new(),
+            })),
+        }],
+        ..agent
+    }
+}
+
+fn screened(end: GuardEnd) -> Result<Outcome, StepFailure> {
+    let guarded = Guarded {
+        end,
+        ..Guarded::default()
+    };
+    Ok(Outcome::Guard(GuardOutcome::Result(vec![guarded])))
+}
+
 fn guarded(end: GuardEnd) -> Result<Outcome, StepFailure> {
     let guarded = Guarded {
         end,
@@ -379,6 +416,22 @@ fn every_row_of_the_table_is_reached_and_no_other() {
     passed().asked().edited().cancelled();
     let edited = passed().asked().edited();
     edited.started().ended(guarded(GuardEnd::Pass));
+
+    let returned = || {
+        Script::new(screening(plain()))
+            .allowed()
+            .started()
+            .ended(say())
+    };
+    returned().cancelled();
+    returned().started().taken_up();
+    returned().started().ended(screened(GuardEnd::Pass));
+    returned()
+        .started()
+        .ended(screened(GuardEnd::Ask("sure?".into())));
+    let named = Ok(Outcome::AskOutcome(Some(ToolOutput::text("done"))));
+    let unknown = Script::new(screening(knowing())).allowed().lost();
+    unknown.started().ended(named);
 
     let reached = REACHED.with_borrow(BTreeSet::clone);
     assert_eq!(reached, rows());

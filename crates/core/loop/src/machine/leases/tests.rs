@@ -6,8 +6,8 @@ use neuron_types::{
     ContentBlock, Decision, Effect, ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint,
     GuardRequest, GuardSpec, Guarded, Held, JudgeCall, JudgeSpec, Limits, Message, ModelRate,
     OnHalt, Outcome, PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest,
-    RunSignal, Spent, Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolOutput,
-    Verification, VerifyOutcome, json_bytes, signal,
+    RunSignal, Spent, Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolDefinition,
+    ToolOutput, Verification, VerifyOutcome, json_bytes, signal,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -78,7 +78,15 @@ fn agent(limits: Limits, knows_prices: bool, max_tokens: Option<u64>) -> AgentSp
             .collect(),
         ..SubAgent::new(name)
     });
-    let tools = kids.iter().map(SubAgent::definition).collect();
+    let look = ToolDefinition {
+        name: "look".into(),
+        ..ToolDefinition::default()
+    };
+    let tools = kids
+        .iter()
+        .map(SubAgent::definition)
+        .chain([look])
+        .collect();
     AgentSpec {
         head: RequestHead {
             provider: Some("test".into()),
@@ -97,11 +105,11 @@ fn agent(limits: Limits, knows_prices: bool, max_tokens: Option<u64>) -> AgentSp
     }
 }
 
-/// A guard that has the model asked about messages and calls.
+/// A guard that has the model asked about messages, calls and results.
 fn judge() -> GuardSpec {
     GuardSpec {
         name: "judge".into(),
-        at: [GuardPoint::Input, GuardPoint::Call].into(),
+        at: [GuardPoint::Input, GuardPoint::Call, GuardPoint::Result].into(),
         settings: String::new(),
         judge: Some(Box::new(JudgeSpec {
             model: "test/m".into(),
@@ -357,7 +365,7 @@ impl World {
             2 => (40, vec!["agent_kid"; 2]),
             3 => (40, vec!["agent_aide", "agent_kid"]),
             4 => (40, vec!["agent_kid", "agent_kid", "agent_kid"]),
-            _ => (40, vec!["agent_nobody"]),
+            _ => (40, vec!["agent_nobody", "look"]),
         };
         let mut content = vec![ContentBlock::Text("x".repeat(text))];
         let calls = calls.into_iter().zip(1..).map(|(tool, n)| {
@@ -414,7 +422,9 @@ impl World {
         let asked = request.judges().iter();
         let asked: Vec<_> = asked.filter(|judge| judge.max_input != Some(0)).collect();
         let texts = match request {
-            GuardRequest::Input { texts, .. } => u64::try_from(texts.len()).unwrap(),
+            GuardRequest::Input { texts, .. } | GuardRequest::Result { texts, .. } => {
+                u64::try_from(texts.len()).unwrap()
+            }
             GuardRequest::Call { .. } => 1,
         };
         let bill = |judge: &JudgeCall, output: u64| {
@@ -479,6 +489,9 @@ impl World {
                 GuardOutcome::Input(texts.iter().map(|_| said()).collect())
             }
             GuardRequest::Call { .. } => GuardOutcome::Call(said()),
+            GuardRequest::Result { texts, .. } => {
+                GuardOutcome::Result(texts.iter().map(|_| said()).collect())
+            }
         };
         Ok(Outcome::Guard(said.with_spent(spent)))
     }

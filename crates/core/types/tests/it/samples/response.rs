@@ -63,6 +63,7 @@ pub(crate) fn guarded() -> Guarded {
         }],
         replaced: Some("[secret]".into()),
         end: GuardEnd::Ask("it has a secret".into()),
+        deferred: vec!["judge".into()],
         spent: Some(Box::new(Spent::new(usage(), Some(price())))),
     }
 }

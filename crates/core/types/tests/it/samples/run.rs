@@ -5,9 +5,9 @@ use neuron_types::{
     CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
     HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
     Limits, Lineage, LoadedTools, Milestone, Parent, PendingCall, Pooled, RawSignals,
-    RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState,
-    RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, ToolDefinition,
-    ToolSearch, TraceContext, Tree, UpgradeRequest, UserMessage,
+    RepeatedCalls, Reported, ReturnedResult, RunError, RunId, RunOutcome, RunOutput, RunPhase,
+    RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration,
+    TokenUsage, ToolDefinition, ToolSearch, TraceContext, Tree, UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -186,6 +186,13 @@ pub(crate) fn stages() -> Vec<Stage> {
     stages
 }
 
+fn returned(inquired: bool) -> ReturnedResult {
+    ReturnedResult {
+        output: tool::outputs().swap_remove(0),
+        inquired,
+    }
+}
+
 pub(crate) fn call_states() -> Vec<CallState> {
     vec![
         CallState::Unguarded,
@@ -199,6 +206,8 @@ pub(crate) fn call_states() -> Vec<CallState> {
         CallState::Previewing(Asking::new("the agent asks")),
         CallState::Unknown("the worker was lost".into()),
         CallState::Inquiring("the worker was lost".into()),
+        CallState::Returned(Box::new(returned(false))),
+        CallState::Screening(Box::new(returned(true))),
         CallState::Done(message::tool_results().swap_remove(0)),
     ]
 }
@@ -218,12 +227,13 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
             rounds: u32::from(position == 4),
             in_flight: match state {
                 CallState::Running => Some(position),
-                CallState::Guarding | CallState::Previewing(_) | CallState::Inquiring(_) => {
-                    Some(StepId::OWN_CALLS + position)
-                }
+                CallState::Guarding
+                | CallState::Previewing(_)
+                | CallState::Inquiring(_)
+                | CallState::Screening(_) => Some(StepId::OWN_CALLS + position),
                 _ => None,
             },
-            held: matches!(state, CallState::Guarding).then(held),
+            held: matches!(state, CallState::Guarding | CallState::Screening(_)).then(held),
             state,
         })
         .collect()

@@ -61,7 +61,7 @@ prop_compose! {
         extra in optional_json(),
         left_out in few(text()),
         mismatch in option::of(text()),
-        (spent_before, guarded) in (option::of(spent()), option::of(guarded())),
+        (spent_before, guarded) in (option::of(spent()), option::of(guarded().boxed())),
     ) -> CompletionResponse {
         CompletionResponse { left_out,
             id,
@@ -98,9 +98,10 @@ prop_compose! {
         notes in few(guard_note()),
         replaced in option::of(text()),
         end in guard_end(),
+        deferred in few(text()),
         spent in option::of(spent()),
     ) -> Guarded {
-        Guarded { notes, replaced, end, spent }
+        Guarded { notes, replaced, end, deferred, spent }
     }
 }
 

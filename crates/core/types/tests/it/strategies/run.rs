@@ -4,9 +4,9 @@ use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
     ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
     LeaseRequest, Leased, Lineage, LoadedTools, Milestone, PendingCall, Pooled, RawSignals,
-    RepeatedCalls, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState,
-    RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration, TraceContext, Tree,
-    UpgradeRequest, UserMessage,
+    RepeatedCalls, Reported, ReturnedResult, RunError, RunId, RunOutcome, RunOutput, RunPhase,
+    RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration,
+    TraceContext, Tree, UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -26,7 +26,7 @@ use super::{
     response::token_usage,
     step::failure_kind,
     text,
-    tool::call,
+    tool::{call, output},
 };
 use crate::samples::run::{EXIT_REASONS, PHASES};
 
@@ -184,6 +184,13 @@ pub(crate) fn stage() -> impl Strategy<Value = Stage> {
     ]
 }
 
+/// In a box, since outputs are large and states have many of them.
+fn returned() -> BoxedStrategy<Box<ReturnedResult>> {
+    let parts = (output(), any::<bool>());
+    let result = |(output, inquired)| Box::new(ReturnedResult { output, inquired });
+    parts.prop_map(result).boxed()
+}
+
 pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
     prop_oneof![
         Just(CallState::Unguarded),
@@ -197,6 +204,8 @@ pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
         text().prop_map(|reason| CallState::Previewing(Asking::new(reason))),
         text().prop_map(CallState::Unknown),
         text().prop_map(CallState::Inquiring),
+        returned().prop_map(CallState::Returned),
+        returned().prop_map(CallState::Screening),
         tool_result().prop_map(CallState::Done),
     ]
 }
@@ -429,7 +438,7 @@ prop_compose! {
         ).boxed(),
         (observations, scope) in any::<(u64, u16)>(),
         stage in stage().boxed(),
-        (calls, tickets, stray) in (few(pending_call()), few(open_ticket()), raw_signals()).boxed(),
+        (calls, tickets, stray) in (few(pending_call().boxed()), few(open_ticket().boxed()), raw_signals()).boxed(),
         (usage, cost_usd) in (token_usage(), option::of(decimal())),
         context in context_record(),
         waited_ms in any::<u64>(),
@@ -437,7 +446,7 @@ prop_compose! {
         [last_text, looped] in [option::of(text()), option::of(text())],
         limit in option::of(exit_reason()),
         (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())).boxed(),
-        (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
+        (overdue, halt) in (option::of(exit_reason()), option::of(halt())).boxed(),
         ([halts, turns_again, unguarded], in_flight) in any::<([u32; 3], Option<u32>)>(),
         outbox in few(run_event().boxed()),
         (tree, budget) in (tree().boxed(), budget().boxed()),

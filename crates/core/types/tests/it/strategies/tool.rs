@@ -114,7 +114,7 @@ prop_compose! {
         structured_content in optional_json(),
         is_error in any::<bool>(),
         pending in option::of(pending()),
-        guarded in option::of(guarded()),
+        guarded in option::of(guarded().boxed()),
         loaded in few(text()),
     ) -> ToolOutput {
         let guarded = guarded.map(Box::new);

@@ -306,9 +306,9 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
     let tools = table.texts("tools");
     let points = table.texts("at").into_iter();
     let points = points.inspect(|point| {
-        if kind == "model" && matches!(point.value, "result" | "output") {
-            let message = "is no place for a model: it is asked about messages (\"input\") and calls (\"call\"), in a step \
-                           before, for which the run puts its tokens aside";
+        if kind == "model" && point.value == "output" {
+            let message = "is no place for a model: it is asked about messages (\"input\"), calls (\"call\") and results \
+                           (\"result\"), each in a step of its own, for which the run puts its tokens aside";
             table.problem("at", point.offset, message);
         }
     });

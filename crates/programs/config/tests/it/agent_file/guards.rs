@@ -301,6 +301,22 @@ fn that_have_a_model_judge_name_it_and_look_at_messages_and_calls() {
 }
 
 #[test]
+fn that_have_a_model_judge_results_where_the_file_says_it_and_answers_nowhere() {
+    let guard = |text: &str| definition(text, "a").guards.remove(0);
+    let of_results = guard(&format!("{JUDGED}\nat = [\"result\"]\ntools = [\"bash\"]"));
+    assert_eq!(of_results.at, [GuardPoint::Result].into());
+    assert_eq!(of_results.judge.unwrap().tools, ["bash".to_owned()].into());
+    let all = guard(&format!("{JUDGED}\nat = [\"input\", \"call\", \"result\"]"));
+    assert_eq!(
+        all.at,
+        [GuardPoint::Input, GuardPoint::Call, GuardPoint::Result].into()
+    );
+    let error = parse(&format!("{JUDGED}\nat = [\"output\"]"));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("is no place for a model"), "{error}");
+}
+
+#[test]
 fn that_have_a_model_judge_need_its_price_where_money_is_limited() {
     let lines = "model = \"anthropic/nobody-knows\"\n[agents.a.limits]\ncost_usd = 1";
     let error = parse(&format!("{JUDGED}\n{lines}"))
