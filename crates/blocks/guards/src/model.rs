@@ -23,8 +23,8 @@ const LONGEST_REASON: usize = 300;
 
 /// What stands before the policy.
 const TASK: &str = "\
-You are a guard of an agent: you judge what goes into it, a tool call that it is about to make, or what a tool has returned to it, before anything comes \
-of it. \
+You are a guard of an agent: you judge what goes into it, a tool call that it is about to make, what a tool has returned \
+to it, or what it is about to answer, before anything comes of it. \
 The people who run the agent have written this policy, which says what is not allowed:";
 
 /// What stands behind the policy.
@@ -43,7 +43,7 @@ Answer with one JSON object and nothing else: {\"verdict\": VERDICT, \"reason\":
 Where the policy says which of these something is to get, that counts. REASON is one short sentence that says why and repeats \
 nothing secret; it may be empty for \"pass\".";
 
-/// A guard whose model judges messages, calls and results by a policy in words.
+/// A guard whose model judges messages, calls, results and answers by a policy in words.
 ///
 /// The executor of the run makes the call of the model in a step of the guards, so that it is retried, paced, priced and
 /// journaled as other model calls are. Its tokens are those of the run, which puts them aside before.
@@ -69,9 +69,6 @@ pub struct ModelGuard {
 }
 
 impl ModelGuard {
-    /// The points at which it can look.
-    pub const POINTS: [GuardPoint; 3] = [GuardPoint::Input, GuardPoint::Call, GuardPoint::Result];
-
     /// Returns a guard that looks at messages and calls, and asks this model, written `provider/model`, to judge them
     /// by this policy. It blocks where it fails.
     #[must_use]
@@ -94,13 +91,10 @@ impl ModelGuard {
         }
     }
 
-    /// Sets where it looks: at those of these that are among [its points](Self::POINTS). Default is at messages and calls.
+    /// Sets where it looks. Default is at messages and calls.
     #[must_use]
     pub fn at(mut self, points: impl IntoIterator<Item = GuardPoint>) -> Self {
-        let points = points.into_iter();
-        self.scope.at = points
-            .filter(|point| Self::POINTS.contains(point))
-            .collect();
+        self.scope.at = points.into_iter().collect();
         self
     }
 

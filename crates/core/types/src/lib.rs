@@ -120,8 +120,8 @@ pub use run::session_name::{InvalidSessionName, SessionName};
 pub use run::signals::{UpgradeRequest, UserMessage, signal};
 pub use run::start::RunStart;
 pub use run::state::{
-    CallState, ContextRecord, PendingCall, RawSignals, Reported, ReturnedResult, RunOutcome,
-    RunState, Stage,
+    CallState, ContextRecord, JudgedAnswer, PendingCall, RawSignals, Reported, ReturnedResult,
+    RunOutcome, RunState, Stage,
 };
 pub use run::status::{Blocked, BlockedKind, ChildStatus, RunStatus};
 pub use run::tags::RunTags;

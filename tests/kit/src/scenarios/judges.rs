@@ -1,7 +1,7 @@
 //! Guards whose verdicts come from a model.
 
 use futures::future::join_all;
-use neuron_types::{AgentSpec, ExitReason, GuardPoint, RunEvent};
+use neuron_types::{AgentSpec, ExitReason, GuardPoint, RunEvent, StepId};
 use serde_json::{Value, json};
 
 use super::{
@@ -13,7 +13,12 @@ use crate::{
     worlds::judge::{self, USED, marker},
 };
 
-/// An agent with a model of its own that judges its messages and calls.
+const POINTS: usize = judge::POINTS.len();
+
+/// What the judges of a run with one question at each point use.
+const ALL: u64 = USED * POINTS as u64;
+
+/// An agent with a model of its own that judges at every point.
 fn judged(run: &str) -> AgentSpec {
     AgentSpec {
         guards: vec![judge::of_run(run)],
@@ -22,10 +27,12 @@ fn judged(run: &str) -> AgentSpec {
     }
 }
 
-/// How the attempts of the model that judges for this run ended, at messages and at calls.
-fn verdicts<S: Session>(stage: &Stage<S>, run: &str) -> [Vec<Ending>; 2] {
-    [0, 1].map(|position| {
-        let attempts = stage.world.attempts_at(&judge::model_of(run), 1, position);
+/// How the attempts of the model that judges for this run ended, at each point.
+fn verdicts<S: Session>(stage: &Stage<S>, run: &str) -> [Vec<Ending>; POINTS] {
+    judge::POINTS.map(|point| {
+        let StepId { turn, position, .. } = judge::step_of(point);
+        let model = judge::model_of(run);
+        let attempts = stage.world.attempts_at(&model, turn, position);
         let ended = attempts.iter().filter_map(|attempt| attempt.ended);
         ended.map(|(_, how)| how).collect()
     })
@@ -40,9 +47,9 @@ fn tokens_of_judge(record: &Record) -> u64 {
     used.sum()
 }
 
-/// A model gives each verdict, and an answer that is no verdict, about messages and calls. A person answers its questions. Its
+/// A model gives each verdict, and an answer that is no verdict, at each point. A person answers its questions. Its
 /// tokens are counted in the run, each once.
-pub async fn models_judge_messages_and_calls<H: Host>(host: &H) {
+pub async fn models_judge_at_every_point<H: Host>(host: &H) {
     const ASKED: [&str; 6] = ["pass", "warn", "block", "ask", "trip", "nothing"];
     let stage = &Stage::open(host, "judged").await;
     let runs = judge::POINTS.iter().flat_map(|point| {
@@ -69,8 +76,7 @@ pub async fn models_judge_messages_and_calls<H: Host>(host: &H) {
     });
     let records = join_all(runs).await;
     for record in &records {
-        let [messages, calls] = verdicts(stage, &record.name);
-        let questions = [messages, calls].concat();
+        let questions = verdicts(stage, &record.name).concat();
         assert!(
             questions.iter().all(|how| *how == Ending::Answered),
             "{questions:?}"
@@ -125,7 +131,7 @@ fn one_call(text: &str) -> Value {
 /// The tokens of the model of a run of [`one_call`].
 const OWN: u64 = 60;
 
-/// Runs are killed while a model judges a message, while it judges a call, after it has judged, and while a person is asked.
+/// Runs are killed while a model judges at each point, after it has judged, and while a person is asked.
 /// A question in flight is asked again, what was judged is not, and the tokens of each verdict count once.
 pub async fn killed_while_a_model_judges<H: Host>(host: &H) {
     let stage = Stage::open(host, "killed_judged").await;
@@ -133,19 +139,22 @@ pub async fn killed_while_a_model_judges<H: Host>(host: &H) {
     let agent = judged("undisturbed");
     let undisturbed = stage.submit("undisturbed", &script, agent).await;
     let undisturbed = undisturbed.ends().await;
-    assert_eq!(tokens_of_judge(&undisturbed), 2 * USED, "{undisturbed:#?}");
-    assert_eq!(undisturbed.output.usage.total(), OWN + 2 * USED);
+    assert_eq!(tokens_of_judge(&undisturbed), ALL, "{undisturbed:#?}");
+    assert_eq!(undisturbed.output.usage.total(), OWN + ALL);
 
     let asking = one_call(&marker(GuardPoint::Call, "ask"));
     let asking = stage.submit("asking", &asking, judged("asking")).await;
     let ticket = asking.waits_for(1).await.remove(0);
 
-    let judging = [("of-message", (1, 0)), ("of-call", (1, 1))];
-    let judging = judging.map(|(name, step)| Held {
-        name: name.to_owned(),
-        agent: judged(name),
-        of: judge::model_of(name),
-        step,
+    let judging = judge::POINTS.map(|point| {
+        let name = format!("of-{point}");
+        let StepId { turn, position, .. } = judge::step_of(point);
+        Held {
+            agent: judged(&name),
+            of: judge::model_of(&name),
+            name,
+            step: (turn, position),
+        }
     });
     let later = [(1, 0), (1, 1), (2, 0)].map(|step| {
         let name = format!("in-{}-{}", step.0, step.1);
@@ -158,13 +167,12 @@ pub async fn killed_while_a_model_judges<H: Host>(host: &H) {
     );
     for record in &records {
         let name = record.name.as_str();
-        let expected = match name {
-            "of-message" => [again.clone(), once.clone()],
-            "of-call" => [once.clone(), again.clone()],
-            _ => [once.clone(), once.clone()],
-        };
+        let expected = judge::POINTS.map(|point| match name == format!("of-{point}") {
+            true => again.clone(),
+            false => once.clone(),
+        });
         assert_eq!(verdicts(&stage, name), expected, "{name}");
-        assert_eq!(tokens_of_judge(record), 2 * USED, "{name}");
+        assert_eq!(tokens_of_judge(record), ALL, "{name}");
         assert_eq!(record.course(), undisturbed.course(), "{name}");
     }
 
@@ -173,7 +181,10 @@ pub async fn killed_while_a_model_judges<H: Host>(host: &H) {
     asking.decide(&released(&ticket, GuardPoint::Call)).await;
     let record = asking.ends().await;
     assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
-    assert_eq!(verdicts(&stage, "asking"), [once.clone(), once]);
-    assert_eq!(record.output.usage.total(), OWN + 2 * USED, "{record:#?}");
+    assert_eq!(
+        verdicts(&stage, "asking"),
+        judge::POINTS.map(|_| once.clone())
+    );
+    assert_eq!(record.output.usage.total(), OWN + ALL, "{record:#?}");
     assert_eq!(record.attempts_at(1, 1).len(), 1, "{record:#?}");
 }

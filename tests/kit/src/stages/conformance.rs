@@ -27,7 +27,7 @@ macro_rules! __scenarios {
                 what_a_guard_asks_about_is_withheld
                 guards_look_at_what_people_put_in
                 people_see_what_hooks_change
-                models_judge_messages_and_calls
+                models_judge_at_every_point
                 a_skill_is_read
                 a_skill_whose_files_were_changed_is_not_read
                 the_status_tells_where_a_run_stands

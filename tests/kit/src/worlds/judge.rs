@@ -16,7 +16,7 @@ const PREFIX: &str = "judge-of-";
 const LONGEST: Duration = Duration::from_secs(60 * 60); // Nothing ends by it.
 
 /// Where it looks.
-pub(crate) const POINTS: [GuardPoint; 2] = [GuardPoint::Input, GuardPoint::Call];
+pub(crate) const POINTS: [GuardPoint; 4] = GuardPoint::ALL;
 
 /// What each verdict uses.
 pub(crate) const USED: u64 = 110;
@@ -53,6 +53,16 @@ pub(crate) fn marker(point: GuardPoint, asked: &str) -> String {
     format!("[[{point}:{asked}]]")
 }
 
+/// Under which step the world keeps the questions about what is at this point.
+pub(crate) const fn step_of(point: GuardPoint) -> StepId {
+    match point {
+        GuardPoint::Input => StepId::new(1, 0),
+        GuardPoint::Call => StepId::new(1, 1),
+        GuardPoint::Result => StepId::new(2, 0),
+        GuardPoint::Output => StepId::new(3, 0),
+    }
+}
+
 /// What a text asks for at this point.
 fn asked(point: GuardPoint, text: &str) -> Option<&str> {
     let (_, rest) = text.split_once(&format!("[[{point}:"))?;
@@ -71,14 +81,14 @@ impl Question {
         let text: String = request.messages.iter().map(Message::text).collect();
         let is_at = |point: &GuardPoint| text.contains(&format!(r#"{{"point":"{point}""#));
         let point = POINTS.into_iter().find(is_at);
-        let point = point.expect("a question about a message or a call");
+        let point = point.expect("a question at one of the points");
         let asked = asked(point, &text).unwrap_or("pass").to_owned();
         Self { point, asked }
     }
 
-    /// Where it is asked: at position 0 about messages, and at position 1 about calls.
+    /// Where it is asked, as the world names it.
     pub(crate) fn step(&self) -> StepId {
-        StepId::new(1, u32::from(self.point == GuardPoint::Call))
+        step_of(self.point)
     }
 
     /// Returns the verdict that the text asks for, also where the text asks for no verdict.

@@ -81,6 +81,12 @@ impl Guards {
                 }
                 Ok(GuardOutcome::Result(all))
             }
+            GuardRequest::Output { text, .. } => {
+                let subject = GuardSubject::new(GuardPoint::Output, text);
+                Ok(GuardOutcome::Output(
+                    self.look(subject, Some(judges)).await?,
+                ))
+            }
         }
     }
 
@@ -134,8 +140,8 @@ impl Guards {
         Ok(guarded)
     }
 
-    /// Returns what the guards say of a text. Of a result, those that have models asked look in a step of their own, which
-    /// has `judges`, and the others in the step of the call.
+    /// Returns what the guards say of a text. Of a result or an answer, those that have models asked look in a step of their
+    /// own, which has `judges`, and the others in the step of the call or of the model.
     async fn look(
         &self,
         subject: GuardSubject<'_>,
@@ -146,7 +152,7 @@ impl Guards {
             let left = guarded.replaced.clone();
             let text = left.as_deref().unwrap_or(subject.text);
             let subject = subject.of_text(text);
-            if subject.point == GuardPoint::Result {
+            if matches!(subject.point, GuardPoint::Result | GuardPoint::Output) {
                 match (guard.judge(), &judges) {
                     (Some(judge), None) => {
                         // One that asks nothing about this has nothing to say later either.

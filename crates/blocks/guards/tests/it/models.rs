@@ -130,19 +130,17 @@ fn it_looks_at_messages_and_calls_unless_it_is_set_otherwise() {
 }
 
 #[test]
-fn it_looks_at_messages_and_at_calls_and_results_of_its_tools_and_never_at_answers() {
+fn it_looks_where_it_is_set_to_and_at_calls_and_results_of_its_tools() {
     let guard = guard().at(GuardPoint::ALL).of_tools(["bash"]);
     let looks = GuardPoint::ALL.map(|point| guard.looks_at(point));
-    assert_eq!(looks, [true, true, true, false]);
+    assert_eq!(looks, [true; 4]);
     let call = |tool| GuardSubject::new(GuardPoint::Call, "{}").of_tool(tool);
     assert!(guard.question(call("bash")).is_some());
     assert!(guard.question(call("grep")).is_none());
     let result = |tool| GuardSubject::new(GuardPoint::Result, "done").of_tool(tool);
     assert!(guard.question(result("bash")).is_some());
     assert!(guard.question(result("grep")).is_none());
-    assert!(
-        guard
-            .question(GuardSubject::new(GuardPoint::Input, "hi"))
-            .is_some()
-    );
+    for point in [GuardPoint::Input, GuardPoint::Output] {
+        assert!(guard.question(GuardSubject::new(point, "hi")).is_some());
+    }
 }

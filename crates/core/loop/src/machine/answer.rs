@@ -36,24 +36,41 @@ impl AgentMachine {
         self.state.budget.again = 0;
         let lowered = self.settle_call(&response.usage, response.cost_usd);
         self.leave_answer();
+        self.spend(&response.usage, response.cost_usd);
+        self.spend_on_failures(response.spent_before.as_deref());
+        if let Some(response) = self.judge_answer(response, lowered) {
+            self.answer_passed(response, lowered, now);
+        }
+    }
+
+    /// Says what the model answered, of which this text is shown.
+    pub(crate) fn tell_answered(&mut self, response: &CompletionResponse, text: Option<String>) {
         if let Some(guarded) = &response.guarded {
             self.tell_guarded(GuardPoint::Output, guarded, None);
         }
-        // An answer that a person has to release is not shown before.
-        let is_asked = matches!(end_of(&response), GuardEnd::Ask(_));
-        let text = Some(response.message.text()).filter(|text| !text.is_empty() && !is_asked);
-        self.spend(&response.usage, response.cost_usd);
-        self.spend_on_failures(response.spent_before.as_deref());
         let event = RunEvent::ModelResponded {
             turn: self.state.turn,
             stop_reason: response.stop_reason.clone(),
-            text: text.clone(),
+            text,
             usage: response.usage.clone(),
             cost_usd: response.cost_usd,
             model: response.message.answered_by().map(ToOwned::to_owned),
             spent_before: response.spent_before.clone(),
         };
         self.emit(event);
+    }
+
+    /// All guards have looked at an answer: what they left of it is taken.
+    pub(crate) fn answer_passed(
+        &mut self,
+        response: CompletionResponse,
+        lowered: Option<u64>,
+        now: DateTime<Utc>,
+    ) {
+        // An answer that a person has to release is not shown before.
+        let is_asked = matches!(end_of(&response), GuardEnd::Ask(_));
+        let text = Some(response.message.text()).filter(|text| !text.is_empty() && !is_asked);
+        self.tell_answered(&response, text.clone());
         self.tell_left_out(&response.left_out);
         match response.stop_reason {
             StopReason::ContextWindowExceeded => {

@@ -246,7 +246,11 @@ impl AgentMachine {
         let is_held = self.state.budget.held.is_some();
         let is_made = self.state.in_flight.is_some();
         self.leave_answer();
-        if is_held && is_made {
+        if let (Stage::GuardAnswer(_), true) = (&self.state.stage, is_held && is_made) {
+            // Judges are asked once more, for which something is put aside anew.
+            self.left_finding();
+            self.hold_for_answer();
+        } else if is_held && is_made {
             // The call is made once more, in a turn of its own: there has to be room for it.
             match self.state.stage {
                 Stage::GuardInput => self.left_finding(),

@@ -228,6 +228,7 @@ impl AgentMachine {
 
     pub(crate) fn cancelled(&mut self, reason: Option<String>, now: DateTime<Utc>) {
         self.stop_waiting(now);
+        self.leave_unjudged();
         let message = reason.unwrap_or_else(|| "the run was cancelled".to_owned());
         let error = RunError {
             kind: FailureKind::Cancelled,

@@ -139,7 +139,9 @@ impl AgentMachine {
     pub(crate) fn started(&mut self, now: DateTime<Utc>) {
         match self.phase() {
             Phase::Calling => self.state.in_flight = Some(MODEL_CALL),
-            Phase::Adopting | Phase::Guarding => self.state.in_flight = Some(self.next_own_call()),
+            Phase::Adopting | Phase::Guarding | Phase::GuardingAnswer => {
+                self.state.in_flight = Some(self.next_own_call());
+            }
             _ => self.turn_started(now),
         }
     }
@@ -194,9 +196,10 @@ impl AgentMachine {
     fn purpose_of(&self, position: u32) -> Option<Purpose> {
         let state = &self.state;
         if state.in_flight == Some(position) {
-            return Some(match state.stage {
+            return Some(match &state.stage {
                 Stage::Upgrade => Purpose::Definition,
                 Stage::GuardInput => Purpose::Input,
+                Stage::GuardAnswer(_) => Purpose::Output,
                 _ => Purpose::Answer,
             });
         }
@@ -238,6 +241,14 @@ impl AgentMachine {
             (Purpose::Input, Err(failure)) => {
                 let spent = failure.spent.clone();
                 self.input_guarded(spent.as_deref(), Err(failure), now);
+            }
+            (Purpose::Output, Ok(Outcome::Guard(GuardOutcome::Output(guarded)))) => {
+                let spent = guarded.spent.clone();
+                self.answer_judged(spent.as_deref(), Ok(guarded), now);
+            }
+            (Purpose::Output, Err(failure)) => {
+                let spent = failure.spent.clone();
+                self.answer_judged(spent.as_deref(), Err(failure), now);
             }
             (
                 Purpose::Call(index, CallState::Guarding),
@@ -320,6 +331,8 @@ enum Purpose {
     Definition,
     /// Guards look at messages in it.
     Input,
+    /// Judges look at an answer in it.
+    Output,
     /// It finds out whose a decision is.
     Decision,
     /// It makes the call at this place in the batch, or finds something out about it, as the call's state says.

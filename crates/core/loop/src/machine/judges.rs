@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Amount, CallState, GuardPoint, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent, Spent, Stage,
-    ToolOutput,
+    Amount, CallState, GuardPoint, Guarded, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent,
+    Spent, Stage, ToolOutput,
 };
 use rust_decimal::Decimal;
 
@@ -23,6 +23,10 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
+    pub(crate) fn judges(&self) -> &[JudgeCall] {
+        &self.judges
+    }
+
     /// Returns how many tokens the answers may have.
     fn output(&self) -> u64 {
         let texts = u64::try_from(self.texts).unwrap_or(u64::MAX);
@@ -36,7 +40,7 @@ impl Judging {
     }
 
     /// Returns the judges, where this much is put aside.
-    fn within(self, held: Option<Held>, is_bounded: bool) -> Vec<JudgeCall> {
+    pub(crate) fn within(self, held: Option<Held>, is_bounded: bool) -> Vec<JudgeCall> {
         let mut judges = self.judges;
         for judge in &mut judges {
             judge.max_input = match held {
@@ -88,6 +92,18 @@ impl AgentMachine {
     /// Returns the judges that look at this result of a call.
     pub(crate) fn judges_of(&self, slot: &PendingCall, output: &ToolOutput) -> Vec<JudgeCall> {
         self.judging_of_result(&slot.call.name, output).judges
+    }
+
+    pub(crate) fn judging_of_answer(&self, text: &str) -> Judging {
+        self.judging(GuardPoint::Output, None, &[text.to_owned()])
+    }
+
+    /// Returns what is put aside for what these may ask, if anything has to be and there is room.
+    pub(crate) fn held_for(&self, judging: &Judging) -> Option<Held> {
+        match self.room_for_judges(judging) {
+            Room::For(held) => Some(held),
+            Room::Unbounded | Room::Short(_) => None,
+        }
     }
 
     /// Returns whether there is room for what these may ask.
@@ -155,10 +171,7 @@ impl AgentMachine {
         let Some(slot) = self.state.calls.get(index) else {
             return;
         };
-        let held = match self.room_for_judges(&self.judging_of_call(slot)) {
-            Room::For(held) => Some(held),
-            Room::Unbounded | Room::Short(_) => None,
-        };
+        let held = self.held_for(&self.judging_of_call(slot));
         if let Some(slot) = self.state.calls.get_mut(index) {
             slot.held = held;
         }
@@ -213,4 +226,23 @@ impl AgentMachine {
             cost_usd,
         });
     }
+}
+
+/// Returns the guard that the executor has left to its model, and why it was not asked, although the run's definition has it
+/// look here and names no model for it: the guard has changed since the run began. `named` are the guards that look here.
+pub(crate) fn not_asked<'a>(
+    said: Option<&Guarded>,
+    mut named: impl Iterator<Item = &'a str>,
+    judges: &[JudgeCall],
+) -> Option<(String, String)> {
+    let deferred = &said?.deferred;
+    let is_left = |name: &&str| {
+        let is_judge = judges.iter().any(|judge| judge.guard == *name);
+        !is_judge && deferred.iter().any(|guard| guard == name)
+    };
+    let guard = named.find(is_left)?;
+    let reason = format!(
+        "the guard {guard} was not asked: the run's definition has it ask no model about this"
+    );
+    Some((guard.to_owned(), reason))
 }

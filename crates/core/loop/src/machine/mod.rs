@@ -17,6 +17,7 @@ mod halts;
 mod handoffs;
 mod in_flight;
 mod inquiries;
+mod judged_answer;
 mod judges;
 pub(crate) mod later;
 mod leases;

@@ -15,11 +15,13 @@ pub(crate) enum Phase {
     Adopting,
     /// Guards look at the newest messages.
     Guarding,
+    /// Judges look at the newest answer.
+    GuardingAnswer,
     /// The size of the conversation is looked at. The conversation has to shrink if the model rejected it.
     Reviewing { required: bool },
     /// The model is called.
     Calling,
-    /// The model's call is in flight, what finds the current definition, or what guards messages.
+    /// The model's call is in flight, what finds the current definition, or what guards messages or an answer.
     Answering,
     /// The policy is asked about the calls of the turn.
     Judging,
@@ -53,7 +55,14 @@ impl Phase {
             (Self::Taking, O::Messages(_)) => true,
             (Self::Reviewing { required }, O::ContextKept { .. }) => !required,
             (Self::Reviewing { .. }, O::Compacted { .. } | O::CompactionFailed { .. }) => true,
-            (Self::Adopting | Self::Guarding | Self::Calling | Self::Starting, O::Started) => true,
+            (
+                Self::Adopting
+                | Self::Guarding
+                | Self::GuardingAnswer
+                | Self::Calling
+                | Self::Starting,
+                O::Started,
+            ) => true,
             (Self::Answering, O::Ended { .. }) => true,
             (Self::Judging, O::Authorized(_)) => true,
             // A decision may come while calls of the turn are ready: another joins them.
@@ -78,11 +87,14 @@ impl AgentMachine {
             _ if state.halt.is_some() => self.working(),
             Stage::TakeInput { .. } if self.waits_for_children() => Phase::Waiting,
             Stage::TakeInput { .. } => Phase::Taking,
-            Stage::Upgrade | Stage::GuardInput | Stage::CallModel if state.in_flight.is_some() => {
+            Stage::Upgrade | Stage::GuardInput | Stage::CallModel | Stage::GuardAnswer(_)
+                if state.in_flight.is_some() =>
+            {
                 Phase::Answering
             }
             Stage::Upgrade => Phase::Adopting,
             Stage::GuardInput => Phase::Guarding,
+            Stage::GuardAnswer(_) => Phase::GuardingAnswer,
             Stage::ReviewContext if self.waits_for_grant() => Phase::Waiting,
             Stage::ReviewContext => Phase::Reviewing {
                 required: state.context.overflowed || self.is_summarising_for_handover(),
@@ -111,6 +123,7 @@ impl AgentMachine {
             Phase::Taking => Action::TakeMessages,
             Phase::Adopting => Action::Start(vec![self.finding()]),
             Phase::Guarding => Action::Start(vec![self.input_guarding()]),
+            Phase::GuardingAnswer => Action::Start(vec![self.answer_guarding()]),
             Phase::Reviewing { required } => Action::Compact { required },
             Phase::Calling => Action::Start(vec![self.model_call()]),
             Phase::Judging => {

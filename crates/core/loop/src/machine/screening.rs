@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ContentItem, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest, GuardVerdict, Guarded,
-    JudgeCall, PendingCall, ReturnedResult, RunError, Spent, Step, StepFailure, ToolOutput,
+    PendingCall, ReturnedResult, RunError, Spent, Step, StepFailure, ToolOutput,
 };
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
         batch::{UNSCREENED, ends_run},
         call::CallEvent,
         guards::{GUARDING, text_of, withheld},
+        judges::not_asked,
     },
 };
 
@@ -34,10 +35,8 @@ impl AgentMachine {
             return Some(output);
         }
         let (id, judges) = (slot.call.id.clone(), self.judges_of(slot, &output));
-        if let Some(guard) = self.not_asked(&output, &judges) {
-            let reason = format!(
-                "the guard {guard} was not asked: the run's definition has it ask no model about this"
-            );
+        let named = self.state.agent.guards_at(GuardPoint::Result);
+        if let Some((guard, reason)) = not_asked(output.guarded.as_deref(), named, &judges) {
             let mut said = output.guarded.map(|said| *said).unwrap_or_default();
             let verdict = GuardVerdict::Block {
                 reason: reason.clone(),
@@ -58,18 +57,6 @@ impl AgentMachine {
             }
         }
         None
-    }
-
-    /// Returns the guard that the executor has left to its model, although the run's definition has it look at results
-    /// and names no model for this one: the guard has changed since the run began.
-    fn not_asked(&self, output: &ToolOutput, judges: &[JudgeCall]) -> Option<String> {
-        let deferred = &output.guarded.as_deref()?.deferred;
-        let mut named = self.state.agent.guards_at(GuardPoint::Result);
-        let is_left = |name: &&str| {
-            let is_judge = judges.iter().any(|judge| judge.guard == *name);
-            !is_judge && deferred.iter().any(|guard| guard == name)
-        };
-        named.find(is_left).map(str::to_owned)
     }
 
     /// The step at this position in which judges look at the result of a call.

@@ -71,7 +71,7 @@ impl AgentMachine {
             return;
         };
         self.leave_answer();
-        match self.state.stage {
+        match &self.state.stage {
             // What is in flight is left first.
             Stage::Tools => {
                 self.state.overdue = Some(limit);
@@ -80,6 +80,11 @@ impl AgentMachine {
             Stage::ReviewContext if self.waits_for_grant() => {}
             Stage::ReviewContext if self.state.halt.is_none() => self.left_review(spent),
             Stage::CallModel if self.state.halt.is_none() => self.left_model_call(),
+            Stage::GuardAnswer(_) => {
+                self.leave_unjudged();
+                self.left_finding();
+                self.left_model_call();
+            }
             Stage::Upgrade | Stage::GuardInput if self.state.halt.is_none() => self.left_finding(),
             _ => {}
         }

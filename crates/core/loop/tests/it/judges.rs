@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, CallState, ContentItem, Effect, ExitReason, FailureKind, GuardOutcome, GuardPoint,
-    GuardRequest, GuardSpec, GuardVerdict, Guarded, JudgeSpec, Limits, Message, ModelRate, OnHalt,
-    Outcome, PendingCall, PermissionDecision, RunEvent, RunInput, Spent, Stage, Step, StepFailure,
-    TokenUsage, ToolOutput,
+    AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, Effect, ExitReason,
+    FailureKind, GuardOutcome, GuardPoint, GuardRequest, GuardSpec, GuardVerdict, Guarded,
+    JudgeSpec, Limits, Message, ModelRate, OnHalt, Outcome, PendingCall, PermissionDecision,
+    RunEvent, RunInput, Spent, Stage, Step, StepFailure, StopReason, TokenUsage, ToolOutput,
 };
 use rust_decimal::Decimal;
 
@@ -461,4 +461,217 @@ fn a_judge_of_a_result_that_was_asked_when_its_run_was_cancelled_is_charged_and_
     assert_eq!(charged(&mut machine), 1);
     let (is_error, text) = read(&machine);
     assert!(is_error && text.contains("withheld"), "{text}");
+}
+
+/// The machine of a run whose model has answered so, where the run may use this many tokens.
+fn answering(tokens: Option<u64>, answer: &CompletionResponse) -> AgentMachine {
+    answered(judging(GuardPoint::Output, tokens), answer.clone())
+}
+
+fn says(text: &str) -> CompletionResponse {
+    response(StopReason::EndTurn, vec![ContentBlock::Text(text.into())])
+}
+
+fn on_answer(verdict: GuardVerdict) -> GuardOutcome {
+    let mut said = Guarded::default();
+    said.take("judge", verdict);
+    GuardOutcome::Output(said)
+}
+
+/// The texts that the run says its model answered.
+fn shown(events: &[RunEvent]) -> Vec<Option<&str>> {
+    let texts = events.iter().filter_map(|event| match event {
+        RunEvent::ModelResponded { text, .. } => Some(text.as_deref()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn an_answer_is_shown_when_its_judge_has_passed_it_and_not_before() {
+    let mut machine = answering(Some(100_000), &says("Forty-two."));
+    assert_eq!(shown(&machine.take_events()), [None::<&str>; 0]);
+    let step = next_step(&machine);
+    let held = step.options.held.expect("something is put aside");
+    assert_eq!(step.options.guards, ["judge"]);
+    let GuardRequest::Output { text, judges } = request(&step) else {
+        panic!("{step:?}");
+    };
+    assert_eq!(text, "Forty-two.");
+    assert!(judges[0].max_input.unwrap() + 1_000 <= held.amount.tokens);
+    assert_eq!(machine.state().last_text, None);
+    let before = machine.state().usage.total();
+    let mut machine = reread(&machine);
+    let said = on_answer(GuardVerdict::Pass).with_spent(spent(400));
+    guards_end(&mut machine, Ok(said));
+    assert_eq!(machine.state().usage.total(), before + 400);
+    assert_eq!(machine.state().budget.held, None);
+    assert_eq!(machine.state().last_text.as_deref(), Some("Forty-two."));
+    let events = machine.take_events();
+    assert_eq!(shown(&events), [Some("Forty-two.")]);
+    let is_judged = |event: &&RunEvent| {
+        matches!(
+            event,
+            RunEvent::Judged {
+                point: GuardPoint::Output,
+                ..
+            }
+        )
+    };
+    assert_eq!(events.iter().filter(is_judged).count(), 1, "{events:#?}");
+}
+
+#[test]
+fn what_a_judge_says_of_an_answer_is_what_becomes_of_it() {
+    let warn = GuardVerdict::Warn { reason: reason() };
+    let replace = GuardVerdict::Replace {
+        with: "[gone]".into(),
+        reason: reason(),
+    };
+    for (verdict, text) in [(warn, "Forty-two."), (replace, "[gone]")] {
+        let mut machine = answering(None, &says("Forty-two."));
+        guards_end(&mut machine, Ok(on_answer(verdict)));
+        assert_eq!(shown(&machine.take_events()), [Some(text)]);
+        feed(&mut machine, Observation::Messages(Vec::new()));
+        assert_eq!(exit(&machine), ExitReason::Complete);
+        assert_eq!(machine.state().last_text.as_deref(), Some(text));
+        assert_eq!(machine.messages().last().unwrap().text(), text);
+    }
+}
+
+#[test]
+fn an_answer_that_a_judge_blocks_is_given_once_more_and_then_the_run_ends() {
+    let block = || on_answer(GuardVerdict::Block { reason: reason() });
+    let mut machine = answering(None, &says("Forty-two."));
+    guards_end(&mut machine, Ok(block()));
+    let texts: Vec<String> = machine.messages().iter().map(Message::text).collect();
+    assert!(
+        !texts.iter().any(|text| text.contains("Forty")),
+        "{texts:?}"
+    );
+    to_model_call(&mut machine);
+    model_ended(&mut machine, Ok(says("Forty-three.")), 2);
+    guards_end(&mut machine, Ok(block()));
+    assert_eq!(exit(&machine), ExitReason::Guardrail);
+    let events = machine.take_events();
+    let withheld = Some("[withheld: it is Sunday]");
+    assert_eq!(shown(&events), [withheld, withheld]);
+    assert_eq!(machine.state().last_text, None);
+}
+
+#[test]
+fn a_judge_that_trips_at_an_answer_ends_the_run() {
+    let mut machine = answering(None, &says("Forty-two."));
+    let trip = GuardVerdict::Trip { reason: reason() };
+    guards_end(&mut machine, Ok(on_answer(trip)));
+    assert_eq!(exit(&machine), ExitReason::Guardrail);
+    let events = machine.take_events();
+    assert_eq!(shown(&events), [Some("[withheld: it is Sunday]")]);
+}
+
+#[test]
+fn a_person_is_asked_about_an_answer_that_the_run_would_end_with() {
+    for (choice, output) in [("release", Some("Forty-two.")), ("end", None)] {
+        let mut machine = answering(None, &says("Forty-two."));
+        let asks = GuardVerdict::Ask { reason: reason() };
+        guards_end(&mut machine, Ok(on_answer(asks)));
+        assert_eq!(shown(&machine.take_events()), [None]);
+        let open = tickets(&machine);
+        assert_eq!(open.len(), 1);
+        let chosen = neuron_types::Decision::choose(&open[0], choice);
+        decide(&mut machine, chosen, 1);
+        if output.is_some() {
+            feed(&mut machine, Observation::Messages(Vec::new()));
+        }
+        let end = if output.is_some() {
+            ExitReason::Complete
+        } else {
+            ExitReason::Guardrail
+        };
+        assert_eq!(exit(&machine), end);
+        assert_eq!(machine.state().last_text.as_deref(), output);
+    }
+}
+
+#[test]
+fn calls_wait_for_the_judge_of_the_answer_that_asks_for_them() {
+    let mut answer = one_call("look");
+    answer
+        .message
+        .content
+        .insert(0, ContentBlock::Text("I look.".into()));
+    let mut machine = answering(None, &answer);
+    assert!(machine.state().calls.is_empty());
+    let block = GuardVerdict::Block { reason: reason() };
+    guards_end(&mut machine, Ok(on_answer(block)));
+    assert_eq!(machine.state().calls.len(), 1);
+    let last = machine.messages().last().unwrap();
+    assert_eq!(last.text(), "[withheld: it is Sunday]");
+}
+
+#[test]
+fn an_answer_passes_by_no_failure_of_the_step_of_its_judges() {
+    for kind in [
+        FailureKind::Unavailable,
+        FailureKind::Timeout,
+        FailureKind::NoWorker,
+    ] {
+        let mut machine = answering(Some(100_000), &says("Forty-two."));
+        let failure = StepFailure::new(kind, "gone").with_spent(Spent::of_lost(1));
+        guards_end(&mut machine, Err(failure));
+        let events = machine.take_events();
+        let text = shown(&events).remove(0).unwrap_or_default();
+        assert!(text.contains("could not be checked"), "{text}");
+        let is_charge = |event: &&RunEvent| matches!(event, RunEvent::CallCharged { .. });
+        assert_eq!(events.iter().filter(is_charge).count(), 1);
+    }
+}
+
+#[test]
+fn an_answer_that_the_budget_has_no_room_to_judge_is_judged_by_no_model() {
+    let mut agent = judging(GuardPoint::Output, Some(100_000));
+    agent.guards[0].judge.as_mut().unwrap().max_tokens = 200_000;
+    let step = next_step(&answered(agent, says("Forty-two.")));
+    assert_eq!(step.options.held, None);
+    assert_eq!(request(&step).judges()[0].max_input, Some(0));
+}
+
+#[test]
+fn a_step_of_judges_of_an_answer_for_whose_next_attempt_nothing_was_put_aside_is_made_again() {
+    let mut machine = answering(Some(100_000), &says("Forty-two."));
+    let failure = StepFailure::new(FailureKind::OutOfBudget, "two were lost");
+    let first = next_step(&machine).options.step;
+    guards_end(&mut machine, Err(failure.with_spent(Spent::of_lost(1))));
+    let again = next_step(&machine).options;
+    assert!(again.held.is_some() && again.step != first, "{again:?}");
+    guards_end(&mut machine, Ok(on_answer(GuardVerdict::Pass)));
+    assert_eq!(shown(&machine.take_events()), [Some("Forty-two.")]);
+}
+
+#[test]
+fn an_answer_whose_judge_was_asked_when_its_run_was_cancelled_is_charged_and_never_shown() {
+    let mut machine = answering(Some(100_000), &says("Forty-two."));
+    let held = next_step(&machine).options.held.unwrap();
+    feed(&mut machine, Observation::Started);
+    feed(&mut machine, Observation::Cancelled { reason: None });
+    assert_eq!(machine.state().budget.reserved, held.amount);
+    let events = machine.take_events();
+    let text = shown(&events).remove(0).unwrap_or_default();
+    assert!(text.starts_with("[withheld:"), "{text}");
+    assert_eq!(exit(&machine), ExitReason::Cancelled);
+    assert_eq!(machine.state().last_text, None);
+}
+
+#[test]
+fn a_guard_that_has_become_a_judge_since_the_run_began_passes_no_answer_unasked() {
+    let mut agent = judging(GuardPoint::Output, None);
+    agent.guards[0].judge = None;
+    let mut answer = says("Forty-two.");
+    let mut said = Guarded::default();
+    said.defer("judge");
+    answer.guarded = said.into_box();
+    let mut machine = answered(agent, answer);
+    let events = machine.take_events();
+    let text = shown(&events).remove(0).unwrap_or_default();
+    assert!(text.contains("was not asked"), "{text}");
 }

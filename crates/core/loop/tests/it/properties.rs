@@ -85,7 +85,7 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                     tool.outcomes = knows;
                 }
                 if judges {
-                    spec.guards.push(judge_of_results());
+                    spec.guards.push(judge());
                 }
                 spec
             },
@@ -159,6 +159,10 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
         _ if choice.kind.is_multiple_of(17) => Observation::MessageArrived(UserMessage {
             text: "more".into(),
         }),
+        _ if judging_answer(machine).is_some() => Observation::Ended {
+            position: judging_answer(machine).unwrap(),
+            result: verdict(choice).map(|said| Outcome::Guard(GuardOutcome::Output(said))),
+        },
         // It is all that is in flight.
         _ if machine.state().in_flight.is_some() => model(choice),
         Action::LeaveCalls if choice.kind.is_multiple_of(2) => Observation::CallsLeft,
@@ -273,10 +277,10 @@ fn inquiring(machine: &AgentMachine) -> Option<u32> {
     slot.and_then(|slot| slot.in_flight)
 }
 
-fn judge_of_results() -> GuardSpec {
+fn judge() -> GuardSpec {
     GuardSpec {
         name: "judge".into(),
-        at: [GuardPoint::Result].into(),
+        at: [GuardPoint::Result, GuardPoint::Output].into(),
         settings: String::new(),
         judge: Some(Box::new(JudgeSpec {
             model: "judges/small".into(),
@@ -294,7 +298,22 @@ fn screening(machine: &AgentMachine) -> Option<u32> {
     slot.and_then(|slot| slot.in_flight)
 }
 
+/// The position of a step in flight in which judges look at an answer.
+fn judging_answer(machine: &AgentMachine) -> Option<u32> {
+    let state = machine.state();
+    let is_judged = matches!(state.stage, neuron_types::Stage::GuardAnswer(_));
+    state.in_flight.filter(|_| is_judged)
+}
+
 fn screened(machine: &AgentMachine, choice: &Choice) -> Observation {
+    let said = verdict(choice).map(|said| Outcome::Guard(GuardOutcome::Result(vec![said])));
+    Observation::Ended {
+        position: screening(machine).unwrap(),
+        result: said,
+    }
+}
+
+fn verdict(choice: &Choice) -> Result<Guarded, StepFailure> {
     let ends = [
         GuardEnd::Pass,
         GuardEnd::Ask("sure?".into()),
@@ -305,13 +324,9 @@ fn screened(machine: &AgentMachine, choice: &Choice) -> Observation {
         end: ends[usize::from(choice.detail) % ends.len()].clone(),
         ..Guarded::default()
     };
-    let result = match choice.many {
+    match choice.many {
         0 => Err(StepFailure::new(FailureKind::Unavailable, "gone")),
-        _ => Ok(Outcome::Guard(GuardOutcome::Result(vec![said]))),
-    };
-    Observation::Ended {
-        position: screening(machine).unwrap(),
-        result,
+        _ => Ok(said),
     }
 }
 

@@ -36,6 +36,13 @@ pub enum GuardRequest {
         /// The judges that may ask their models.
         judges: Vec<JudgeCall>,
     },
+    /// What judges say of the text of an answer. The other guards have looked at it in the step of the model.
+    Output {
+        /// The text.
+        text: String,
+        /// The judges that may ask their models.
+        judges: Vec<JudgeCall>,
+    },
 }
 
 impl GuardRequest {
@@ -46,6 +53,7 @@ impl GuardRequest {
             Self::Input { .. } => GuardPoint::Input,
             Self::Call { .. } => GuardPoint::Call,
             Self::Result { .. } => GuardPoint::Result,
+            Self::Output { .. } => GuardPoint::Output,
         }
     }
 
@@ -55,7 +63,8 @@ impl GuardRequest {
         match self {
             Self::Input { judges, .. }
             | Self::Call { judges, .. }
-            | Self::Result { judges, .. } => judges,
+            | Self::Result { judges, .. }
+            | Self::Output { judges, .. } => judges,
         }
     }
 
@@ -63,7 +72,7 @@ impl GuardRequest {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Input { .. } => GuardPoint::Input.as_str(),
+            Self::Input { .. } | Self::Output { .. } => self.point().as_str(),
             Self::Call { call, .. } => &call.name,
             Self::Result { tool, .. } => tool,
         }
@@ -80,6 +89,8 @@ pub enum GuardOutcome {
     Call(Guarded),
     /// Of each text of a result, in order.
     Result(Vec<Guarded>),
+    /// Of an answer.
+    Output(Guarded),
 }
 
 impl GuardOutcome {
@@ -88,7 +99,7 @@ impl GuardOutcome {
     pub fn spent(&self) -> Option<Box<Spent>> {
         let all = match self {
             Self::Input(all) | Self::Result(all) => all.as_slice(),
-            Self::Call(guarded) => std::slice::from_ref(guarded),
+            Self::Call(guarded) | Self::Output(guarded) => std::slice::from_ref(guarded),
         };
         let spent = all.iter().map(|guarded| guarded.spent.clone());
         spent.fold(None, Spent::sum)
@@ -99,7 +110,7 @@ impl GuardOutcome {
     pub fn with_spent(mut self, spent: Option<Box<Spent>>) -> Self {
         let first = match &mut self {
             Self::Input(all) | Self::Result(all) => all.first_mut(),
-            Self::Call(guarded) => Some(guarded),
+            Self::Call(guarded) | Self::Output(guarded) => Some(guarded),
         };
         if let Some(first) = first {
             first.spent = Spent::sum(spent, first.spent.take());

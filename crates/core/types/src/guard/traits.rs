@@ -50,8 +50,9 @@ pub trait Guard: WasmCompatSend + WasmCompatSync {
 
     /// Returns how it has a model asked, if it does. Default is that it asks none.
     ///
-    /// Such a guard looks at messages and at calls, in the steps that guards have of their own: there, the executor makes the
-    /// call of its model and [`check`](Self::check) is not called.
+    /// Such a guard looks in steps that guards have of their own, and not in those of a call or of the model: there, the executor
+    /// makes the call of its model and [`check`](Self::check) is not called. What it puts in the place of an answer is not
+    /// checked against the schema of answers again.
     fn judge(&self) -> Option<&dyn Judge> {
         None
     }

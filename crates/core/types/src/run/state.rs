@@ -7,10 +7,11 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
-    HandedOver, Handover, Held, LimitOverrides, Lineage, LoadedTools, Milestone, OpenTicket,
-    RepeatedCalls, RequestHead, RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration,
-    TokenUsage, ToolCall, ToolOutput, ToolResultBlock, Tree, UpgradeRequest, UserMessage,
+    AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, CompletionResponse, Conversation,
+    ExitReason, Halt, HandedOver, Handover, Held, LimitOverrides, Lineage, LoadedTools, Milestone,
+    OpenTicket, RepeatedCalls, RequestHead, RunError, RunEvent, RunId, RunTags, StateVersion,
+    TokenCalibration, TokenUsage, ToolCall, ToolOutput, ToolResultBlock, Tree, UpgradeRequest,
+    UserMessage,
 };
 
 /// Everything that a run is, between two steps: it can stop here and continue in another process.
@@ -272,6 +273,8 @@ pub enum Stage {
     ReviewContext,
     /// Call the model.
     CallModel,
+    /// Have judges look at the model's answer.
+    GuardAnswer(Box<JudgedAnswer>),
     /// Ask the policy about the calls.
     JudgeCalls,
     /// Make, ask about and collect the calls.
@@ -356,6 +359,16 @@ pub struct ReturnedResult {
     /// Whether the tool named it when it was asked what became of the call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inquired: bool,
+}
+
+/// An answer that the run does not take before judges have looked at it. Its tokens are counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedAnswer {
+    /// The answer, as the other guards left it.
+    pub response: CompletionResponse,
+    /// How many tokens it could have, if that was less than its model may be asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowered: Option<u64>,
 }
 
 /// How a run ended.

@@ -1,10 +1,10 @@
 //! The transcript: events in their order, with the results of the steps.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use neuron_types::{
-    ContentBlock, ContentItem, FailureKind, RecordedEvent, RunEvent, RunId, ToolCall, Transcript,
-    TranscriptEntry, TranscriptItem, Verdict,
+    ContentBlock, ContentItem, FailureKind, Message, RecordedEvent, Role, RunEvent, RunId,
+    ToolCall, Transcript, TranscriptEntry, TranscriptItem, Verdict,
 };
 use serde_json::Value;
 
@@ -176,8 +176,9 @@ impl Fold<'_> {
             let text = text.map(|text| TranscriptItem::Text { text: text.into() });
             return text.into_iter().collect();
         };
+        let content = passed(content, text);
         let mut items = Vec::with_capacity(content.len());
-        for block in content {
+        for block in content.iter() {
             items.push(match block {
                 ContentBlock::Text(text) => TranscriptItem::Text { text: text.clone() },
                 ContentBlock::Thinking { thinking, .. } if thinking.is_empty() => continue,
@@ -255,6 +256,26 @@ impl Fold<'_> {
         let mut calls = self.calls.iter_mut();
         calls.find(|call| call.id == id && !call.is_answered)
     }
+}
+
+/// Returns what judges left of an answer, whose step has it as the other guards did: the event has this text.
+fn passed<'a>(content: &'a [ContentBlock], text: Option<&str>) -> Cow<'a, [ContentBlock]> {
+    let Some(text) = text else {
+        return Cow::Borrowed(content);
+    };
+    let texts = content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    if texts.collect::<String>() == text {
+        return Cow::Borrowed(content);
+    }
+    let mut message = Message {
+        role: Role::Assistant,
+        content: content.to_vec(),
+    };
+    message.replace_text(text);
+    Cow::Owned(message.content)
 }
 
 /// Returns the item for an event that comes from people or workflows, or that ends the run; `None` for all other events.

@@ -393,3 +393,21 @@ async fn a_result_passes_by_a_failure_of_its_judge_only_if_that_is_set() {
     );
     assert_eq!(model.asked(), 0);
 }
+
+#[tokio::test]
+async fn it_is_asked_about_an_answer_after_the_step_of_the_model() {
+    let model = Says::new(BLOCK);
+    let guard = judge().at([GuardPoint::Output]);
+    let executor = with(&model).guard(guard).build();
+    let effect = Effect::Guard(GuardRequest::Output {
+        text: "Forty-two.".into(),
+        judges: vec![call(None)],
+    });
+    let said = executor.perform(&named(), &effect).await.unwrap();
+    let Outcome::Guard(GuardOutcome::Output(said)) = said else {
+        panic!("{said:?}");
+    };
+    assert_eq!(said.end, GuardEnd::Block("it is Sunday".into()));
+    assert_eq!(model.asked(), 1);
+    assert_eq!(said.spent.unwrap().usage.total(), 78);
+}

@@ -105,11 +105,11 @@ fn agent(limits: Limits, knows_prices: bool, max_tokens: Option<u64>) -> AgentSp
     }
 }
 
-/// A guard that has the model asked about messages, calls and results.
+/// A guard that has the model asked at every point.
 fn judge() -> GuardSpec {
     GuardSpec {
         name: "judge".into(),
-        at: [GuardPoint::Input, GuardPoint::Call, GuardPoint::Result].into(),
+        at: GuardPoint::ALL.into(),
         settings: String::new(),
         judge: Some(Box::new(JudgeSpec {
             model: "test/m".into(),
@@ -425,7 +425,7 @@ impl World {
             GuardRequest::Input { texts, .. } | GuardRequest::Result { texts, .. } => {
                 u64::try_from(texts.len()).unwrap()
             }
-            GuardRequest::Call { .. } => 1,
+            GuardRequest::Call { .. } | GuardRequest::Output { .. } => 1,
         };
         let bill = |judge: &JudgeCall, output: u64| {
             let input = judge.max_input.unwrap_or(1_000);
@@ -489,6 +489,7 @@ impl World {
                 GuardOutcome::Input(texts.iter().map(|_| said()).collect())
             }
             GuardRequest::Call { .. } => GuardOutcome::Call(said()),
+            GuardRequest::Output { .. } => GuardOutcome::Output(said()),
             GuardRequest::Result { texts, .. } => {
                 GuardOutcome::Result(texts.iter().map(|_| said()).collect())
             }

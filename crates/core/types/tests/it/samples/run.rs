@@ -3,11 +3,12 @@ use std::collections::BTreeMap;
 use neuron_types::{
     AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
     CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason,
-    HandedConversation, HandedOver, Handover, Held, Lease, LeaseRequest, Leased, LimitOverrides,
-    Limits, Lineage, LoadedTools, Milestone, Parent, PendingCall, Pooled, RawSignals,
-    RepeatedCalls, Reported, ReturnedResult, RunError, RunId, RunOutcome, RunOutput, RunPhase,
-    RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration,
-    TokenUsage, ToolDefinition, ToolSearch, TraceContext, Tree, UpgradeRequest, UserMessage,
+    HandedConversation, HandedOver, Handover, Held, JudgedAnswer, Lease, LeaseRequest, Leased,
+    LimitOverrides, Limits, Lineage, LoadedTools, Milestone, Parent, PendingCall, Pooled,
+    RawSignals, RepeatedCalls, Reported, ReturnedResult, RunError, RunId, RunOutcome, RunOutput,
+    RunPhase, RunSignal, RunState, RunStatus, RunTags, Stage, StateVersion, StepId,
+    TokenCalibration, TokenUsage, ToolDefinition, ToolSearch, TraceContext, Tree, UpgradeRequest,
+    UserMessage,
 };
 
 use uuid::Uuid;
@@ -178,12 +179,21 @@ pub(crate) fn stages() -> Vec<Stage> {
         Stage::GuardInput,
         Stage::ReviewContext,
         Stage::CallModel,
+        Stage::GuardAnswer(Box::new(judged_answer(Some(100)))),
+        Stage::GuardAnswer(Box::new(judged_answer(None))),
         Stage::JudgeCalls,
         Stage::Tools,
         Stage::Upgrade,
     ];
     stages.extend(outcomes().into_iter().map(Stage::Ended));
     stages
+}
+
+fn judged_answer(lowered: Option<u64>) -> JudgedAnswer {
+    JudgedAnswer {
+        response: response::responses().swap_remove(0),
+        lowered,
+    }
 }
 
 fn returned(inquired: bool) -> ReturnedResult {

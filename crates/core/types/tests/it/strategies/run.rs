@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use neuron_types::{
     Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
-    ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, Lease,
-    LeaseRequest, Leased, Lineage, LoadedTools, Milestone, PendingCall, Pooled, RawSignals,
+    ContextRecord, Doubted, ExitReason, Halt, HaltReason, HandedOver, Handover, Held, JudgedAnswer,
+    Lease, LeaseRequest, Leased, Lineage, LoadedTools, Milestone, PendingCall, Pooled, RawSignals,
     RepeatedCalls, Reported, ReturnedResult, RunError, RunId, RunOutcome, RunOutput, RunPhase,
     RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration,
     TraceContext, Tree, UpgradeRequest, UserMessage,
@@ -177,6 +177,16 @@ pub(crate) fn stage() -> impl Strategy<Value = Stage> {
         Just(Stage::GuardInput),
         Just(Stage::ReviewContext),
         Just(Stage::CallModel),
+        (
+            super::response::completion_response().boxed(),
+            proptest::option::of(0..1_000_000_u64)
+        )
+            .prop_map(
+                |(response, lowered)| Stage::GuardAnswer(Box::new(JudgedAnswer {
+                    response,
+                    lowered
+                }))
+            ),
         Just(Stage::JudgeCalls),
         Just(Stage::Tools),
         Just(Stage::Upgrade),

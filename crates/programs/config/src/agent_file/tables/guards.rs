@@ -304,15 +304,8 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
         }
     }
     let tools = table.texts("tools");
-    let points = table.texts("at").into_iter();
-    let points = points.inspect(|point| {
-        if kind == "model" && point.value == "output" {
-            let message = "is no place for a model: it is asked about messages (\"input\"), calls (\"call\") and results \
-                           (\"result\"), each in a step of its own, for which the run puts its tokens aside";
-            table.problem("at", point.offset, message);
-        }
-    });
-    let at = points.filter_map(|point| table.choose("at", point, &POINTS));
+    let at = table.texts("at").into_iter();
+    let at = at.filter_map(|point| table.choose("at", point, &POINTS));
     let settings = GuardSettings {
         at: at.collect(),
         tools: tools.iter().map(own).collect(),
