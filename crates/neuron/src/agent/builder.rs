@@ -326,6 +326,17 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
+    /// Puts a layer around the tool of this name, inside all layers of [`layer`](Self::layer) and inside those that were
+    /// added to this tool before. The tool may be added later; without such a tool the layer has no effect.
+    pub fn tool_layer(
+        mut self,
+        tool: impl AsRef<str>,
+        layer: impl ToolMiddleware + 'static,
+    ) -> Self {
+        self.tools.add_tool_middleware(tool.as_ref(), layer);
+        self
+    }
+
     /// Adds a hook after the existing ones: it watches model calls and tool calls, and may reject them. The hook sees a
     /// tool call before a person is asked about it, and the person sees the arguments as the hook left them.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {

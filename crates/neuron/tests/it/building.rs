@@ -1,6 +1,10 @@
 use std::time::Duration;
 
-use neuron::{AgentError, prelude::*, tool::BUILTIN_TOOLS};
+use neuron::{
+    AgentError,
+    prelude::*,
+    tool::{BUILTIN_TOOLS, ToolOutput, tool_middleware_fn},
+};
 use neuron_config::ScriptModel;
 use neuron_types::{StepId, ToolCall, ToolSearch};
 
@@ -128,4 +132,43 @@ fn further_models_are_listed_in_order() {
         .fallback("claude")
         .build();
     assert!(matches!(error, Err(AgentError::ModelName { .. })));
+}
+
+/// Says goodbye to a person.
+#[neuron_tool(read_only)]
+async fn goodbye(name: String) -> Result<String, ToolError> {
+    Ok(format!("Goodbye, {name}."))
+}
+
+#[tokio::test]
+async fn a_layer_is_around_one_tool() {
+    let script = ScriptModel::parse(
+        r#"{"turns": [
+            {"tool_calls": [
+                {"name": "hello", "input": {"name": "Ada"}}, {"name": "goodbye", "input": {"name": "Ada"}}
+            ]},
+            {"text": "Done."}
+        ]}"#,
+    );
+    let layer =
+        tool_middleware_fn(|_, _, _| Box::pin(async { Ok(ToolOutput::text("from the layer")) }));
+    let agent = Agent::builder("a")
+        .model(Model::of(script.unwrap(), "script"))
+        // The tool is added after its layer.
+        .tool_layer("hello", layer)
+        .tool(HelloTool)
+        .tool(GoodbyeTool)
+        .build()
+        .unwrap();
+    let local = Local::memory();
+    let mut steps = agent.on(&local).steps("r1", "Greet.").await.unwrap();
+    while let Some(step) = steps.next().await {
+        step.unwrap();
+    }
+    let said = serde_json::to_string(steps.messages()).unwrap();
+    assert!(
+        said.contains("from the layer") && said.contains("Goodbye, Ada."),
+        "{said}"
+    );
+    assert!(!said.contains("Hello, Ada."), "{said}");
 }
