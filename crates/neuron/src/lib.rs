@@ -29,7 +29,7 @@ pub use neuron_macros::workflow;
 pub use place::{Engine, StartFuture};
 pub use remote::RemoteAgent;
 pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
-pub use runs::Runs;
+pub use runs::{Runs, RunsBuilder};
 pub use subagents::{AgentResult, SubAgentConfig, SubAgentError, SubAgentManager};
 pub use worker::{EngineKind, UnknownEngine, Worker, WorkerBuilder, WorkerFailure};
 

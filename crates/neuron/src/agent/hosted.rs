@@ -14,7 +14,7 @@ pub(crate) fn register<W: Workflow>(builder: AgentWorkerBuilder) -> AgentWorkerB
 }
 
 /// A workflow of the program, as Temporal knows it.
-struct Hosted<W>(PhantomData<W>);
+pub(crate) struct Hosted<W>(PhantomData<W>);
 
 impl<W: Workflow> AgentWorkflow for Hosted<W> {
     const NAME: &'static str = W::TEMPORAL_TYPE;

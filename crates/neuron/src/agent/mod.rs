@@ -14,6 +14,8 @@ mod step;
 pub use agent_error::AgentError;
 pub use builder::AgentBuilder;
 pub use definition::{Agent, AgentOn};
+#[cfg(feature = "temporal")]
+pub(crate) use hosted::Hosted;
 pub use model::Model;
 pub use others::{HandoffEntry, SubAgentEntry};
 pub(crate) use others::{Others, check_names};

@@ -8,10 +8,10 @@ use super::{EngineKind, Worker, WorkerFailure, handle::Served, local::LocalTask,
 use crate::{Agent, AnyAgent, Runs};
 
 /// The queue, if none is set.
-const QUEUE: &str = "neuron";
+pub(crate) const QUEUE: &str = "neuron";
 
 /// The home of local runs, if none is set.
-const HOME: &str = ".neuron";
+pub(crate) const HOME: &str = ".neuron";
 
 /// The builder of a worker, made by [`Worker::on`]. Settings of other engines than the worker's are ignored, so that a
 /// program sets them all and chooses the engine when it starts.
@@ -21,6 +21,7 @@ pub struct WorkerBuilder {
     queue: String,
     home: PathBuf,
     shared: Shared,
+    max_runs: Option<usize>,
     build: Option<(String, String)>,
     #[cfg(feature = "temporal")]
     temporal: Change<crate::temporal::WorkerBuilder>,
@@ -56,6 +57,7 @@ impl WorkerBuilder {
             queue: QUEUE.to_owned(),
             home: HOME.into(),
             shared: Shared::default(),
+            max_runs: None,
             build: None,
             #[cfg(feature = "temporal")]
             temporal: Vec::new(),
@@ -114,6 +116,13 @@ impl WorkerBuilder {
     /// Sets how long steps in flight may take when the worker stops. Default is 25 s.
     pub fn grace(mut self, period: Duration) -> Self {
         self.shared.grace = Some(period);
+        self
+    }
+
+    /// Sets how many runs a local worker executes at once; the others wait. Default is 8, and the minimum is 1. A worker
+    /// of an engine ignores it.
+    pub fn max_runs(mut self, runs: usize) -> Self {
+        self.max_runs = Some(runs);
         self
     }
 
@@ -203,7 +212,7 @@ impl WorkerBuilder {
     }
 
     async fn spawn_local(self) -> Result<Worker, WorkerFailure> {
-        let (worker, client) = LocalTask::spawn(&self.home, self.shared).await?;
+        let (worker, client) = LocalTask::spawn(&self.home, self.shared, self.max_runs).await?;
         Ok(Worker::new(
             Runs::from(client),
             self.kind,

@@ -24,6 +24,7 @@ impl LocalTask {
     pub(super) async fn spawn(
         home: &Path,
         shared: Shared,
+        max_runs: Option<usize>,
     ) -> Result<(Self, Arc<dyn RunClient>), WorkerFailure> {
         let served = shared.agents;
         let (agents, mut executors) = Parts::served(&served)?;
@@ -47,6 +48,9 @@ impl LocalTask {
             Box::pin(neuron_workflows::agent(door, start))
         })
         .reporter(log);
+        if let Some(runs) = max_runs {
+            worker = worker.max_runs(runs);
+        }
         if let Some(grace) = shared.grace {
             worker = worker.grace(grace);
         }

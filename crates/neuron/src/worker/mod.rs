@@ -8,6 +8,7 @@ mod shared;
 mod worker_failure;
 
 pub use builder::WorkerBuilder;
+pub(crate) use builder::{HOME, QUEUE};
 pub use engine_kind::{EngineKind, UnknownEngine};
 pub use handle::Worker;
 pub(crate) use shared::Shared;

@@ -4,6 +4,7 @@ use std::{pin::pin, time::Duration};
 
 use futures::{StreamExt, future::poll_immediate};
 use neuron::{
+    engine::{PageRequest, RunFilter},
     prelude::*,
     types::{Message, RunPhase},
     workflow::{Door, DurableContext, Served as _, WorkflowError},
@@ -69,6 +70,19 @@ async fn a_worker_on_a_journal_serves_agents_and_workflows_by_their_names() {
     let status = runs.run("g2").unwrap().status().await.unwrap();
     assert_eq!(status.state, RunPhase::Completed);
     assert!(runs.run("no id").is_err());
+
+    // A program without a worker finds the same runs.
+    let runs = Runs::on(EngineKind::Local).home(home.path());
+    let runs = runs.connect().await.unwrap();
+    let twice = runs.workflow::<Twice>();
+    let run = twice.start("t2", &"tea".to_owned()).await.unwrap();
+    assert_eq!(run.result().await.unwrap(), 5);
+    let of_twice = RunFilter::all().agent("twice");
+    let page = runs.list(&of_twice, PageRequest::default()).await.unwrap();
+    let ids: Vec<&str> = page.runs.iter().map(|run| run.run_id.as_str()).collect();
+    assert_eq!(ids, ["t2", "t1"]);
+    let page = runs.tickets(PageRequest::default()).await.unwrap();
+    assert!(page.tickets.is_empty() && page.next.is_none());
     worker.stop().await.unwrap();
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The rest is in [`sdk`], the crate `neuron-temporal`.
 
+mod replay;
+
 use std::{fmt, io, sync::Arc, thread, time::Duration};
 
 use neuron_engine::{RunClient, RunClientError};
@@ -24,6 +26,8 @@ use crate::{
     run::{Run, RunFailure},
     worker::Shared,
 };
+
+pub use replay::{Replay, ReplayError, replay_agents, replay_workflow};
 
 /// How long a worker retries its reports while the server is away: as long as a write may be silent.
 const REPORTS: Duration = Duration::from_secs(90);
@@ -112,7 +116,7 @@ impl Client {
             let client = self.runs_of(serving.temporal_type);
             Some((agent.spec.name.clone(), client))
         });
-        Runs::new(self.runs(), self.clone()).with_workflows(workflows.collect())
+        Runs::on_temporal(self.clone()).with_workflows(workflows.collect())
     }
 
     fn runs_of(&self, workflow: &str) -> Arc<dyn RunClient> {
@@ -128,7 +132,7 @@ impl Client {
 
 impl From<Client> for Runs {
     fn from(client: Client) -> Self {
-        Self::new(client.runs(), client)
+        Self::on_temporal(client)
     }
 }
 

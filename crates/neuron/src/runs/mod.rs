@@ -1,9 +1,14 @@
 //! The runs on an engine, for programs that start and follow them.
 
+mod builder;
+
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use neuron_engine::{RunClient, RunHandle};
+use neuron_engine::{
+    PageRequest, RunClient, RunClientError, RunFilter, RunHandle, RunPage, TicketPage,
+};
 use neuron_types::{RunId, RunRequest};
+use neuron_workflows::Workflow;
 
 use crate::{
     agent::Parts,
@@ -12,10 +17,13 @@ use crate::{
     run::{Run, RunFailure},
 };
 
+pub use builder::RunsBuilder;
+
 /// The runs on an engine: it starts them, finds them by their ids and lists them. Cheap to clone.
 ///
 /// It is the same value whatever the engine is, so a program that serves requests, such as a web service, needs no
-/// generic parameter for it. [`Worker::runs`](crate::Worker::runs) returns one, and so does every client of an engine.
+/// generic parameter for it. [`Worker::runs`](crate::Worker::runs) returns one, and [`Runs::on`] connects a program that
+/// serves no runs.
 ///
 /// ```
 /// # #[tokio::main]
@@ -42,6 +50,9 @@ pub struct Runs {
     engine: Arc<dyn Engine>,
     /// The clients of the workflows that have one of their own, by their names.
     workflows: Arc<BTreeMap<String, Arc<dyn RunClient>>>,
+    /// The client on Temporal, where a workflow has a type of its own.
+    #[cfg(feature = "temporal")]
+    temporal: Option<crate::temporal::Client>,
 }
 
 impl Runs {
@@ -51,6 +62,17 @@ impl Runs {
             client,
             engine: Arc::new(engine),
             workflows: Arc::default(),
+            #[cfg(feature = "temporal")]
+            temporal: None,
+        }
+    }
+
+    /// Returns the runs on Temporal.
+    #[cfg(feature = "temporal")]
+    pub(crate) fn on_temporal(client: crate::temporal::Client) -> Self {
+        Self {
+            temporal: Some(client.clone()),
+            ..Self::new(client.runs(), client)
         }
     }
 
@@ -68,8 +90,9 @@ impl Runs {
         Arc::clone(self.workflows.get(name).unwrap_or(&self.client))
     }
 
-    /// Starts a run of the agent, or of a workflow that the [`Worker`](crate::Worker) serves, that the request names, or attaches to the run of this id if that was started with an
-    /// equal request, as [`RunRequest::is_same_start`] compares.
+    /// Starts a run of the agent that the request names, or of a workflow that the [`Worker`](crate::Worker) serves, or
+    /// attaches to the run of this id if that was started with an equal request, as [`RunRequest::is_same_start`]
+    /// compares. A program without the worker names a workflow with [`workflow`](Self::workflow).
     ///
     /// # Errors
     ///
@@ -98,7 +121,40 @@ impl Runs {
         RemoteAgent::new(self.client_of(&name), name)
     }
 
-    /// Returns the client below: it lists runs and open tickets.
+    /// Returns a workflow of a program, of a worker in any process: it starts runs like an agent.
+    #[must_use]
+    pub fn workflow<W: Workflow>(&self) -> RemoteAgent<W::Input, W::Output> {
+        #[cfg(feature = "temporal")]
+        if let Some(client) = &self.temporal {
+            return client.workflow::<W>();
+        }
+        self.agent(W::NAME)
+    }
+
+    /// Returns a page of the runs that match the filter, the newest first. A page can be empty without being the last.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::BadCursor`], or the error that keeps the engine from being asked.
+    pub async fn list(
+        &self,
+        filter: &RunFilter,
+        page: PageRequest,
+    ) -> Result<RunPage, RunClientError> {
+        self.client.list(filter, page).await
+    }
+
+    /// Returns the open tickets of all runs, the newest run first, one page of runs at a time. A page can be empty without
+    /// being the last. Those of one run are [`RunHandle::tickets`].
+    ///
+    /// # Errors
+    ///
+    /// As [`list`](Self::list).
+    pub async fn tickets(&self, page: PageRequest) -> Result<TicketPage, RunClientError> {
+        self.client.tickets(None, page).await
+    }
+
+    /// Returns the client below, which the blocks of `neuron` take.
     #[must_use]
     pub const fn client(&self) -> &Arc<dyn RunClient> {
         &self.client
