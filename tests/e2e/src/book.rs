@@ -93,6 +93,7 @@ mod tests {
             include_str!("../../../docs/src/agent-file.md"),
             include_str!("../../../docs/src/guards.md"),
             include_str!("../../../docs/src/mcp.md"),
+            include_str!("../../../docs/src/restate.md"),
             include_str!("../../../docs/src/sandbox.md"),
         ] {
             let files = blocks(page, "toml");
@@ -107,6 +108,7 @@ mod tests {
     fn every_script_in_the_book_is_one() {
         for (page, count) in [
             (include_str!("../../../docs/src/agent-file.md"), 1),
+            (include_str!("../../../docs/src/restate.md"), 1),
             (include_str!("../../../docs/src/testing.md"), 2),
         ] {
             let scripts = blocks(page, "json").into_iter();
