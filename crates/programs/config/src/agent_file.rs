@@ -33,11 +33,13 @@ use std::{
 use neuron_approvers::Approvers;
 use neuron_mcp::{McpClientHandler, McpServerSpec};
 use neuron_types::AgentSpec;
+use serde_json::Value;
 
 use self::{
     definitions::Definitions,
     open::{connect, mcp},
     sources::Sources,
+    tables::file,
 };
 
 mod address;
@@ -158,6 +160,22 @@ impl AgentFile {
             sources: Sources::default(),
             is_found: false,
         }
+    }
+
+    /// Returns the JSON Schema of agent files, for editors: every key with its description, its default and its kind.
+    ///
+    /// Names that have to exist elsewhere, such as those of tools and providers, are only checked when a file is read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let schema = neuron_config::AgentFile::schema();
+    ///
+    /// assert!(schema["properties"]["agents"].is_object());
+    /// ```
+    #[must_use]
+    pub fn schema() -> Value {
+        file::schema()
     }
 
     /// Returns whether the file was found in the working directory, and not named by the caller.

@@ -22,6 +22,7 @@ use crate::agent_file::{
     tables::{
         agents::{self, Agent},
         approvers,
+        file::FileKeys,
         guards::{self, GuardSettings},
         hooks::{self, HookSettings},
         mcp_settings::{self, McpSettings},
@@ -29,7 +30,7 @@ use crate::agent_file::{
         pools, sessions,
         tools::{self, Workplace},
     },
-    text::{problem::Problems, table::Table},
+    text::{keys::Keys, problem::Problems, table::Table},
 };
 
 /// The name of the agent that is used if no name is given.
@@ -114,11 +115,12 @@ impl Definitions {
     }
 
     fn read(root: &Table<'_>) -> Self {
-        let providers = providers::read(root);
-        let prices = models::read_prices(root, &providers);
-        let pools = pools::read(root);
-        let hooks = hooks::read(root);
-        let guards = guards::read(root, &providers);
+        let file = FileKeys::of(root);
+        let providers = providers::read(&file.providers());
+        let prices = models::read_prices(&file.prices(), &providers);
+        let pools = pools::read(&file.pools());
+        let hooks = hooks::read(&file.hooks());
+        let guards = guards::read(&file.guards(), &providers);
         let known = Known {
             providers: &providers,
             prices: &prices,
@@ -126,19 +128,20 @@ impl Definitions {
             guards: &guards,
             hooks: &hooks,
         };
-        let mut mcp = mcp_settings::read(root, &known);
-        let servers: Vec<&str> = mcp.keys().map(String::as_str).collect();
-        let agents = agents::read(root, &known, &servers);
-        mcp_settings::settle_sampling(root, &mut mcp, &agents);
+        let servers = file.mcp();
+        let mut mcp = mcp_settings::read(&servers, &known);
+        let names: Vec<&str> = mcp.keys().map(String::as_str).collect();
+        let agents = agents::read(&file, &known, &names);
+        mcp_settings::settle_sampling(&servers, &mut mcp, &agents);
         Self {
             providers,
             agents,
             prices,
             mcp,
-            approvers: approvers::read(root),
+            approvers: approvers::read(&file.approvers()),
             guards,
             hooks,
-            sessions: sessions::read(root),
+            sessions: file.sessions().and_then(|table| sessions::read(&table)),
         }
     }
 

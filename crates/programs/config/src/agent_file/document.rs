@@ -9,8 +9,9 @@ use toml::{
 };
 
 use crate::agent_file::{
-    tables::{guards::GUARDS, hooks::HOOKS, pools::POOLS, sessions::SESSIONS},
+    tables::file::FileKeys,
     text::{
+        keys::{Keys, names},
         problem::{Problems, looks_like_a_key},
         table::{DEFAULTS, Table, dotted},
     },
@@ -19,22 +20,20 @@ use crate::agent_file::{
 pub(crate) mod include;
 pub(crate) mod short;
 
-/// The version of agent files.
-const VERSION: u64 = 1;
-
 pub(crate) const INCLUDE: &str = "include";
 
-/// The tables of named things, which may stand in any of the files.
-const NAMED: [&str; 8] = [
-    "providers",
-    "agents",
-    "prices",
-    "mcp",
-    "approvers",
-    POOLS,
-    GUARDS,
-    HOOKS,
-];
+/// The keys that only the file has that includes others.
+const OF_INCLUDING: [&str; 3] = [INCLUDE, DEFAULTS, "sessions"];
+
+/// The key that each file may have.
+const VERSION: &str = "version";
+
+/// Returns the tables of named things, which may stand in any of the files.
+fn named() -> Vec<&'static str> {
+    let mut names = names(&FileKeys::keys());
+    names.retain(|name| *name != VERSION && !OF_INCLUDING.contains(name));
+    names
+}
 
 /// The tables of one file.
 pub(crate) struct Part<'t> {
@@ -61,9 +60,8 @@ impl<'t> Part<'t> {
             problems.add(offset + span.start, message);
         }
         let tables = shifted(document.into_inner(), offset);
-        let wanted = format!("{VERSION}, the version that this build reads");
-        let is_readable = errors.is_empty()
-            && Table::file(&tables, problems, offset).is_or_has_no("version", VERSION, &wanted);
+        let is_readable =
+            errors.is_empty() && FileKeys::of(&Table::file(&tables, problems, offset)).version();
         is_readable.then_some(Self { offset, tables })
     }
 }
@@ -75,8 +73,7 @@ pub(crate) fn assemble<'t>(
     problems: &mut Problems<'t>,
 ) -> DeTable<'t> {
     let mut document = file.tables;
-    let known = [["version", INCLUDE, DEFAULTS, SESSIONS].as_slice(), &NAMED].concat();
-    Table::file(&document, problems, file.offset).expect_keys(&known);
+    FileKeys::check(&Table::file(&document, problems, file.offset));
     for part in included {
         add(&mut document, part, problems);
     }
@@ -116,19 +113,17 @@ fn agents<'d, 't>(
 /// Adds what an included file defines.
 fn add<'t>(document: &mut DeTable<'t>, part: Part<'t>, problems: &Problems<'_>) {
     let file = Table::file(&part.tables, problems, part.offset);
-    let known = [["version"].as_slice(), &NAMED].concat();
+    let named = named();
+    let known = [&[VERSION], named.as_slice()].concat();
     const ELSEWHERE: &str =
         "stands in a file that another includes: move it to the file that includes this one";
-    file.expect_keys_but(
-        &known,
-        &[INCLUDE, DEFAULTS, SESSIONS].map(|key| (key, ELSEWHERE)),
-    );
-    for section in NAMED {
+    file.expect_keys_but(&known, &OF_INCLUDING.map(|key| (key, ELSEWHERE)));
+    for section in &named {
         // Notes a problem if it is not a table.
         file.table(section);
     }
     for (section, value) in part.tables {
-        if !NAMED.contains(&section.get_ref().as_ref()) {
+        if !named.contains(&section.get_ref().as_ref()) {
             continue;
         }
         let Some(known) = document.get_mut(section.get_ref().as_ref()) else {

@@ -3,12 +3,19 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use neuron_executor::PriceList;
+use serde_json::Value;
 
 use crate::agent_file::{
     address::{UNENCRYPTED, unencrypted_host},
     environment::{Environment, set},
-    providers::{anthropic::AnthropicSettings, ollama::OllamaSettings, openai::OpenAiSettings},
+    providers::{
+        anthropic::{AnthropicKeys, AnthropicSettings},
+        ollama::{OllamaKeys, OllamaSettings},
+        openai::{ChatKeys, OpenAiSettings, ResponsesKeys},
+    },
     text::{
+        keys::{Key, Keys, keys, names, object_by_kind},
+        kinds::{Boolean, Choice, Choices, Count, Part, Required, TextTable, Words, words},
         problem::{looks_like_a_key, shown},
         table::{Table, Text},
     },
@@ -32,15 +39,26 @@ pub(crate) enum Kind {
 impl Kind {
     /// Returns the kind as it stands in the file.
     pub(crate) fn name(self) -> &'static str {
-        let mut kinds = KINDS.iter();
+        let mut kinds = Self::words().into_iter();
         kinds
             .find(|(_, kind)| *kind == self)
             .map_or("", |(name, _)| name)
     }
+
+    fn keys(self) -> Vec<Key> {
+        match self {
+            Self::OpenAiResponses => ResponsesKeys::keys(),
+            Self::OpenAiChat => ChatKeys::keys(),
+            Self::Anthropic => AnthropicKeys::keys(),
+            Self::Ollama => OllamaKeys::keys(),
+            Self::Script => ScriptKeys::keys(),
+            Self::Demo => DemoKeys::keys(),
+        }
+    }
 }
 
-/// A key and the variable that it comes from.
-pub(crate) struct Key<'a> {
+/// A secret and the variable that it comes from.
+pub(crate) struct ApiKey<'a> {
     pub(crate) variable: &'a str,
     pub(crate) value: String,
 }
@@ -48,14 +66,89 @@ pub(crate) struct Key<'a> {
 /// The variable whose value is sent as a bearer token, whereas Anthropic's key has a header of its own.
 pub(crate) const BEARER_VARIABLE: &str = "ANTHROPIC_AUTH_TOKEN";
 
-const KINDS: [(&str, Kind); 6] = [
-    ("openai-responses", Kind::OpenAiResponses),
-    ("openai-chat", Kind::OpenAiChat),
-    ("anthropic", Kind::Anthropic),
-    ("ollama", Kind::Ollama),
-    ("script", Kind::Script),
-    ("demo", Kind::Demo),
-];
+words!(
+    Kind:
+    "openai-responses" => Self::OpenAiResponses,
+    "openai-chat" => Self::OpenAiChat,
+    "anthropic" => Self::Anthropic,
+    "ollama" => Self::Ollama,
+    "script" => Self::Script,
+    "demo" => Self::Demo,
+);
+
+keys! {
+    pub(crate) struct KindKeys {
+        /// The API that the provider speaks.
+        kind: Choice<Kind>,
+    }
+}
+
+keys! {
+    pub(crate) struct RateKeys {
+        /// How many requests may start in a minute, for each key: a count.
+        requests_per_minute: Count<u32>,
+        /// How many tokens they may use in a minute: a count.
+        tokens_per_minute: Count<u64>,
+    }
+}
+
+keys! {
+    pub(crate) struct ApiKeys {
+        _kind: Part<KindKeys<'_>>,
+        /// The address of the API.
+        base_url: Words,
+        /// Keys may go to another machine unencrypted.
+        insecure: Boolean = false,
+        /// The variable that holds the key.
+        api_key_env: Words,
+        /// The variables with the keys of tenants, by tenant.
+        tenant_keys: TextTable,
+        /// Whether requests name in headers the run that they belong to, and whose it is.
+        tag_headers: Boolean = false,
+        _rates: Part<RateKeys<'_>>,
+    }
+}
+
+keys! {
+    struct ScriptKeys {
+        _kind: Part<KindKeys<'_>>,
+        /// The path of the script, relative to the folder of the agent file.
+        file: Required<Words>,
+        _rates: Part<RateKeys<'_>>,
+    }
+}
+
+keys! {
+    struct DemoKeys {
+        _kind: Part<KindKeys<'_>>,
+        _rates: Part<RateKeys<'_>>,
+    }
+}
+
+/// The keys of all kinds. Which of them a table may have depends on its kind.
+pub(crate) enum ProviderKeys {}
+
+impl Keys for ProviderKeys {
+    type Of<'a> = Table<'a>;
+
+    fn of<'a>(table: &Table<'a>) -> Table<'a> {
+        table.clone()
+    }
+
+    fn keys() -> Vec<Key> {
+        let kinds = Kind::words().into_iter();
+        kinds.flat_map(|(_, kind)| kind.keys()).collect()
+    }
+
+    /// The keys of a table are checked when its kind is known.
+    fn check(_table: &Table<'_>) {}
+
+    fn schema() -> Value {
+        let kinds = Kind::words().into_iter();
+        let kinds = kinds.map(|(word, kind)| (word, kind.keys()));
+        object_by_kind(&kinds.collect::<Vec<_>>())
+    }
+}
 
 /// How fast one key may be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,8 +156,6 @@ pub(crate) struct Rates {
     pub(crate) requests_per_minute: Option<u32>,
     pub(crate) tokens_per_minute: Option<u64>,
 }
-
-const RATE_KEYS: [&str; 2] = ["requests_per_minute", "tokens_per_minute"];
 
 /// A provider as the file describes it. Nothing is looked up before it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,10 +209,10 @@ impl ProviderSettings {
     }
 
     /// Returns the provider's key, if one of its variables is set.
-    pub(crate) fn key(&self, environment: &dyn Environment) -> Option<Key<'_>> {
+    pub(crate) fn key(&self, environment: &dyn Environment) -> Option<ApiKey<'_>> {
         self.key_variables.iter().find_map(|variable| {
             let value = set(environment, variable)?;
-            Some(Key { variable, value })
+            Some(ApiKey { variable, value })
         })
     }
 
@@ -171,22 +262,22 @@ pub(crate) fn defaults() -> BTreeMap<String, ProviderSettings> {
 }
 
 /// Reads the tables into the defaults.
-pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, ProviderSettings> {
+pub(crate) fn read(tables: &[(&str, Table<'_>)]) -> BTreeMap<String, ProviderSettings> {
     let mut providers = defaults();
-    for (name, table) in root.named_tables("providers") {
+    for (name, table) in tables {
         if name.is_empty() || name.contains('/') {
             table.problems.add(
                 table.offset,
                 format!("{} has a name with \"/\" or none: rename it", table.place()),
             );
         }
-        let default = providers.get(name).map(|settings| settings.kind);
-        if let Some(settings) = read_one(&table, default) {
-            providers.insert(name.to_owned(), settings);
+        let default = providers.get(*name).map(|settings| settings.kind);
+        if let Some(settings) = read_one(table, default) {
+            providers.insert((*name).to_owned(), settings);
         } else {
             // The provider is kept as known, so that an agent that names it is not a second problem.
             providers
-                .entry(name.to_owned())
+                .entry((*name).to_owned())
                 .or_insert_with(|| ProviderSettings::of_kind(Kind::Demo));
         }
     }
@@ -197,36 +288,19 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
     if refuse_keys(table) {
         return None;
     }
-    let kind = match table.text("kind") {
-        Some(text) => table.choose("kind", text, &KINDS)?,
+    let kind = match KindKeys::of(table).kind() {
+        Some(kind) => kind,
         None if table.has("kind") => return None,
         None => default.or_else(|| {
             table.missing("kind = \"openai-chat\", or another of the kinds");
             None
         })?,
     };
-    const API: [&str; 8] = [
-        "kind",
-        "base_url",
-        "insecure",
-        "api_key_env",
-        "tenant_keys",
-        "tag_headers",
-        RATE_KEYS[0],
-        RATE_KEYS[1],
-    ];
-    match kind {
-        Kind::OpenAiResponses => table.expect_keys(&[&API[..], &openai::RESPONSES_KEYS].concat()),
-        Kind::OpenAiChat => table.expect_keys(&[&API[..], &openai::CHAT_KEYS].concat()),
-        Kind::Anthropic => table.expect_keys(&[&API[..], &anthropic::KEYS].concat()),
-        Kind::Ollama => table.expect_keys(&[&API[..], &ollama::KEYS].concat()),
-        Kind::Script => table.expect_keys(&[&["kind", "file"], &RATE_KEYS[..]].concat()),
-        Kind::Demo => table.expect_keys(&[&["kind"], &RATE_KEYS[..]].concat()),
-    }
-
+    table.expect_keys_but(&names(&kind.keys()), &[]);
+    let api = ApiKeys::of(table);
     let mut settings = ProviderSettings::of_kind(kind);
-    settings.base_url = table.text("base_url").and_then(|url| base_url(table, url));
-    if let Some(name) = table.text("api_key_env") {
+    settings.base_url = api.base_url().and_then(|url| base_url(table, url));
+    if let Some(name) = api.api_key_env() {
         let variable = variable(table, "api_key_env", name);
         settings.key_variables = variable.into_iter().collect();
         settings.key_optional = false;
@@ -235,20 +309,20 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         // A key for the vendor is not for another server at this address.
         settings.key_variables.clear();
     }
-    if let Some(keys) = table.table("tenant_keys") {
+    if let Some(keys) = api.tenant_keys() {
         let named = keys.texts_by_key().into_iter();
         let tenants = named.filter_map(|(tenant, name)| {
             Some((tenant.to_owned(), variable(&keys, &shown(tenant), name)?))
         });
         settings.tenant_keys = tenants.collect();
     }
-    let [requests, tokens] = RATE_KEYS;
+    let rates = RateKeys::of(table);
     settings.rates = Rates {
-        requests_per_minute: table.count(requests),
-        tokens_per_minute: table.count(tokens),
+        requests_per_minute: rates.requests_per_minute(),
+        tokens_per_minute: rates.tokens_per_minute(),
     };
-    settings.insecure = table.boolean("insecure").unwrap_or_default();
-    settings.tag_headers = table.boolean("tag_headers").unwrap_or_default();
+    settings.insecure = api.insecure().unwrap_or_default();
+    settings.tag_headers = api.tag_headers().unwrap_or_default();
     check_encryption(table, &settings);
     match kind {
         Kind::Anthropic => settings.anthropic = AnthropicSettings::read(table),
@@ -257,7 +331,7 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         _ => {}
     }
     if kind == Kind::Script {
-        settings.file = table.text("file").map(|file| {
+        settings.file = ScriptKeys::of(table).file().map(|file| {
             let folder = table.problems.folder(file.offset);
             folder.join(file.value)
         });

@@ -6,6 +6,7 @@ pub(crate) mod approvers;
 pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod costs;
+pub(crate) mod file;
 pub(crate) mod guards;
 pub(crate) mod handoffs;
 pub(crate) mod hooks;

@@ -8,7 +8,9 @@ use std::{
 
 use crate::agent_file::{
     document::{INCLUDE, Part},
+    tables::file::FileKeys,
     text::{
+        keys::Keys,
         patterns::{self, unreadable},
         problem::Problems,
         table::Table,
@@ -30,7 +32,7 @@ pub(crate) fn read(file: &Part<'_>, path: &Path, problems: &Problems<'_>) -> Vec
     let here = path.parent().unwrap_or_else(|| Path::new(""));
     let mut known = BTreeSet::new();
     let mut included = Vec::new();
-    for pattern in table.texts(INCLUDE) {
+    for pattern in FileKeys::of(&table).include() {
         let refuse = |message: &str| table.problem(INCLUDE, pattern.offset, message);
         let mut found = match patterns::find(here, pattern.value) {
             Ok(found) => found,

@@ -9,8 +9,12 @@ use toml::{
 };
 
 use crate::agent_file::{
-    tables::{activity, mcp_names},
+    tables::{
+        activity::{self, ActivityKeys},
+        mcp_names,
+    },
     text::{
+        keys::{Keys, names},
         problem::Problems,
         table::{RUN_PRIORITY, Table, dotted},
     },
@@ -139,12 +143,13 @@ fn expand_temporal<'t>(steps: &mut DeTable<'t>, path: &[&str], problems: &Proble
     };
     let inner = [path, &[activity::TEMPORAL]].concat();
     let table = Table::at(inner, name.span().start, &temporal, problems);
-    table.expect_keys(&activity::KEYS);
+    ActivityKeys::check(&table);
+    let known = names(&ActivityKeys::keys());
     for (key, value) in temporal.iter() {
         if steps.contains_key(key.get_ref().as_ref()) {
             let message = format!("stands in [{}] too: keep one of them", dotted(path));
             table.problem(key.get_ref(), key.span().start, &message);
-        } else if activity::KEYS.contains(&key.get_ref().as_ref()) {
+        } else if known.contains(&key.get_ref().as_ref()) {
             steps.insert(key.clone(), value.clone());
         }
     }

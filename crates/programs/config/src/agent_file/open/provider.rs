@@ -16,7 +16,7 @@ use crate::agent_file::{
     error::AgentFileError,
     open::{limiters::InTurn, options::OpenOptions},
     providers::{
-        BEARER_VARIABLE, Key, Kind, ProviderSettings, anthropic::Credential, openai::Access,
+        ApiKey, BEARER_VARIABLE, Kind, ProviderSettings, anthropic::Credential, openai::Access,
     },
 };
 use crate::{DemoModel, ScriptModel};
@@ -123,7 +123,7 @@ impl Clients {
             // A tenant that has its own key is never served with another key.
             let value = set(environment, variable);
             let value = value.ok_or_else(|| missing(std::slice::from_ref(variable)))?;
-            let own = of_key(Some(Key { variable, value }))?;
+            let own = of_key(Some(ApiKey { variable, value }))?;
             tenants.push((tenant.clone(), own));
         }
         Ok(Self { shared, tenants })
@@ -149,7 +149,7 @@ impl Provider for NoKey {
 fn client(
     name: &str,
     settings: &ProviderSettings,
-    key: Option<Key<'_>>,
+    key: Option<ApiKey<'_>>,
     base_url: Option<&str>,
     timeout: Duration,
 ) -> Result<Arc<dyn DynProvider>, AgentFileError> {

@@ -5,38 +5,63 @@ use std::time::Duration;
 use neuron_provider_anthropic::{Anthropic, ApiVersion, ThinkingDisplay};
 use neuron_types::{CacheTtl, ProviderError};
 
-use crate::agent_file::text::table::Table;
+use crate::agent_file::{
+    providers::ApiKeys,
+    text::{
+        keys::{Keys, keys},
+        kinds::{Boolean, Choice, List, Part, words},
+        table::Table,
+    },
+};
 
-/// The keys of its table besides those of every API.
-pub(crate) const KEYS: [&str; 6] = [
-    "version",
-    "betas",
-    "cache",
-    "thinking_display",
-    "mismatched_thinking",
-    "check_models",
-];
+keys! {
+    pub(crate) struct AnthropicKeys {
+        _api: Part<ApiKeys<'_>>,
+        /// The version of the API; `"2023-06-01"` accepts `temperature` for models up to 4.6.
+        version: Choice<ApiVersion> = "2026-10-21",
+        /// A list of beta flags; those that a request needs are sent without being named.
+        betas: List,
+        /// How long the prompt cache keeps the conversation: `"5m"`, `"1h"`, or `"off"` for no cache.
+        cache: Choice<Cache> = "5m",
+        /// How much of its thinking a model shows: `"summarized"`, `"omitted"`.
+        thinking_display: Choice<ThinkingDisplay>,
+        /// What happens to thinking whose place in the conversation changed: `"refuse"` fails the request, `"drop"` leaves
+        /// the thinking out.
+        mismatched_thinking: Choice<Mismatch> = "refuse",
+        /// Whether a request that a known model would reject fails before it is sent.
+        check_models: Boolean,
+    }
+}
 
-const VERSIONS: [(&str, ApiVersion); 2] = [
-    ("2026-10-21", ApiVersion::V2026_10_21),
-    ("2023-06-01", ApiVersion::V2023_06_01),
-];
+words!(
+    ApiVersion:
+    "2026-10-21" => Self::V2026_10_21,
+    "2023-06-01" => Self::V2023_06_01,
+);
 
-const CACHES: [(&str, Cache); 3] = [
-    ("5m", Cache::Kept(CacheTtl::FiveMinutes)),
-    ("1h", Cache::Kept(CacheTtl::OneHour)),
-    ("off", Cache::Off),
-];
+words!(
+    Cache:
+    "5m" => Self::Kept(CacheTtl::FiveMinutes),
+    "1h" => Self::Kept(CacheTtl::OneHour),
+    "off" => Self::Off,
+);
 
-const DISPLAYS: [(&str, ThinkingDisplay); 2] = [
-    ("summarized", ThinkingDisplay::Summarized),
-    ("omitted", ThinkingDisplay::Omitted),
-];
+words!(
+    ThinkingDisplay:
+    "summarized" => Self::Summarized,
+    "omitted" => Self::Omitted,
+);
 
-const MISMATCHES: [(&str, bool); 2] = [("refuse", false), ("drop", true)];
+words!(Mismatch: "refuse" => Self::Refuse, "drop" => Self::Drop);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cache {
+pub(crate) enum Mismatch {
+    Refuse,
+    Drop,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cache {
     Kept(CacheTtl),
     Off,
 }
@@ -59,16 +84,15 @@ pub(crate) enum Credential {
 
 impl AnthropicSettings {
     pub(crate) fn read(table: &Table<'_>) -> Self {
-        let betas = table.texts("betas");
+        let keys = AnthropicKeys::of(table);
+        let betas = keys.betas();
         Self {
-            version: table.choice("version", &VERSIONS),
+            version: keys.version(),
             betas: betas.iter().map(|flag| flag.value.to_owned()).collect(),
-            cache: table.choice("cache", &CACHES),
-            thinking_display: table.choice("thinking_display", &DISPLAYS),
-            drop_mismatched_thinking: table
-                .choice("mismatched_thinking", &MISMATCHES)
-                .unwrap_or_default(),
-            check_models: table.boolean("check_models"),
+            cache: keys.cache(),
+            thinking_display: keys.thinking_display(),
+            drop_mismatched_thinking: keys.mismatched_thinking() == Some(Mismatch::Drop),
+            check_models: keys.check_models(),
         }
     }
 

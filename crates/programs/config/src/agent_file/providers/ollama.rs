@@ -4,11 +4,29 @@ use std::time::Duration;
 
 use neuron_provider_ollama::{KeepAlive, Ollama, Think};
 use neuron_types::ProviderError;
+use serde_json::{Value, json};
 
-use crate::agent_file::text::{problem::shown, table::Table};
+use crate::agent_file::{
+    providers::ApiKeys,
+    text::{
+        keys::{Keys, ValueKind, keys},
+        kinds::{BooleanOr, Choice, Choices, Count, Part, Timespan, Words, words},
+        problem::shown,
+        table::Table,
+    },
+};
 
-/// The keys of its table besides those of every API.
-pub(crate) const KEYS: [&str; 3] = ["num_ctx", "keep_alive", "think"];
+keys! {
+    pub(crate) struct OllamaKeys {
+        _api: Part<ApiKeys<'_>>,
+        /// How many tokens the model's context holds.
+        num_ctx: Count<u64>,
+        /// How long the model stays loaded after an answer: a duration or `"forever"`.
+        keep_alive: KeepAlive,
+        /// Whether the model thinks if the agent does not set it: `true`, `false`, `"low"`, `"medium"`, `"high"`, `"max"`.
+        think: Think,
+    }
+}
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OllamaSettings {
@@ -19,10 +37,11 @@ pub(crate) struct OllamaSettings {
 
 impl OllamaSettings {
     pub(crate) fn read(table: &Table<'_>) -> Self {
+        let keys = OllamaKeys::of(table);
         Self {
-            num_ctx: table.count("num_ctx"),
-            keep_alive: keep_alive(table),
-            think: think(table),
+            num_ctx: keys.num_ctx(),
+            keep_alive: keys.keep_alive(),
+            think: keys.think(),
         }
     }
 
@@ -54,38 +73,60 @@ impl OllamaSettings {
     }
 }
 
-fn keep_alive(table: &Table<'_>) -> Option<KeepAlive> {
-    let text = table.text("keep_alive")?;
-    if text.value == "forever" {
-        return Some(KeepAlive::Forever);
+/// A duration, or forever.
+impl ValueKind for KeepAlive {
+    type Value<'a> = Option<Self>;
+
+    fn read<'a>(table: &Table<'a>, key: &'static str) -> Option<Self> {
+        let text = table.text(key)?;
+        if text.value == "forever" {
+            return Some(Self::Forever);
+        }
+        let duration = humantime::parse_duration(text.value).ok();
+        if duration.is_none() {
+            let found = shown(text.value);
+            let message = format!(
+                "is {found}: write a duration with its unit, as in \"30m\", or \"forever\""
+            );
+            table.problem(key, text.offset, &message);
+        }
+        duration.map(Self::For)
     }
-    let duration = humantime::parse_duration(text.value).ok();
-    if duration.is_none() {
-        let found = shown(text.value);
-        let message =
-            format!("is {found}: write a duration with its unit, as in \"30m\", or \"forever\"");
-        table.problem("keep_alive", text.offset, &message);
+
+    fn schema() -> Value {
+        json!({ "anyOf": [Timespan::schema(), { "enum": ["forever", "0"] }] })
     }
-    duration.map(KeepAlive::For)
 }
 
-fn think(table: &Table<'_>) -> Option<Think> {
-    if table.is_boolean("think") {
-        let think = table.boolean("think")?;
-        return Some(if think { Think::On } else { Think::Off });
-    }
-    let text = table.text("think")?;
-    match text.value {
-        "low" => Some(Think::Low),
-        "medium" => Some(Think::Medium),
-        "high" => Some(Think::High),
-        "max" => Some(Think::Max),
-        other => {
-            let found = shown(other);
+words!(
+    Think:
+    "low" => Self::Low,
+    "medium" => Self::Medium,
+    "high" => Self::High,
+    "max" => Self::Max,
+);
+
+/// On, off, or a level.
+impl ValueKind for Think {
+    type Value<'a> = Option<Self>;
+
+    fn read<'a>(table: &Table<'a>, key: &'static str) -> Option<Self> {
+        let text = match BooleanOr::<Words>::read(table, key) {
+            Ok(is_on) => return is_on.map(|is_on| if is_on { Self::On } else { Self::Off }),
+            Err(text) => text?,
+        };
+        let mut words = Self::words().into_iter();
+        let known = words.find(|(word, _)| *word == text.value);
+        if known.is_none() {
+            let found = shown(text.value);
             let message =
                 format!("is {found}: write true, false, \"low\", \"medium\", \"high\" or \"max\"");
-            table.problem("think", text.offset, &message);
-            None
+            table.problem(key, text.offset, &message);
         }
+        known.map(|(_, think)| think)
+    }
+
+    fn schema() -> Value {
+        BooleanOr::<Choice<Self>>::schema()
     }
 }

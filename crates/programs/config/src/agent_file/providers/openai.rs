@@ -8,38 +8,59 @@ use neuron_provider_openai::{
 };
 use neuron_types::{DynProvider, ProviderError};
 
-use crate::agent_file::text::table::Table;
+use crate::agent_file::{
+    providers::ApiKeys,
+    text::{
+        keys::{Keys, keys},
+        kinds::{Boolean, Choice, Choices, Part, Words, words},
+        table::{Table, Text},
+    },
+};
 
-/// The keys of both kinds besides those of every API.
-const KEYS: [&str; 3] = ["organization", "project", "check_models"];
+keys! {
+    pub(crate) struct OpenAiKeys {
+        /// Who is billed.
+        organization: Words,
+        /// Who is billed.
+        project: Words,
+        /// Whether a request that a known model would reject fails before it is sent.
+        check_models: Boolean,
+    }
+}
 
-/// The further keys of the kind `openai-responses`.
-pub(crate) const RESPONSES_KEYS: [&str; 4] = [KEYS[0], KEYS[1], KEYS[2], "encrypted_reasoning"];
+keys! {
+    pub(crate) struct ResponsesKeys {
+        _api: Part<ApiKeys<'_>>,
+        _openai: Part<OpenAiKeys<'_>>,
+        /// Whether reasoning is asked for in the form that can be sent back.
+        encrypted_reasoning: Boolean = true,
+    }
+}
 
-/// The further keys of the kind `openai-chat`.
-pub(crate) const CHAT_KEYS: [&str; 8] = [
-    KEYS[0],
-    KEYS[1],
-    KEYS[2],
-    "token_limit_field",
-    "system_role",
-    "reasoning_field",
-    "stream_usage",
-    "done_suffices",
-];
+keys! {
+    pub(crate) struct ChatKeys {
+        _api: Part<ApiKeys<'_>>,
+        _openai: Part<OpenAiKeys<'_>>,
+        /// The name of the field in which `max_tokens` is sent.
+        token_limit_field: Choice<TokenLimitField>,
+        /// The role of the instructions.
+        system_role: Choice<SystemRole>,
+        /// The field in which the server expects all its reasoning back; `""` for no field.
+        reasoning_field: Words,
+        /// Whether a stream is asked for its token counts; without them neither the tokens nor the cost are known.
+        stream_usage: Boolean = true,
+        /// Whether an answer counts as whole if it does not say why it ended: compatible servers.
+        done_suffices: Boolean = false,
+    }
+}
 
-const TOKEN_LIMITS: [(&str, TokenLimitField); 2] = [
-    ("max_tokens", TokenLimitField::MaxTokens),
-    (
-        "max_completion_tokens",
-        TokenLimitField::MaxCompletionTokens,
-    ),
-];
+words!(
+    TokenLimitField:
+    "max_tokens" => Self::MaxTokens,
+    "max_completion_tokens" => Self::MaxCompletionTokens,
+);
 
-const SYSTEM_ROLES: [(&str, SystemRole); 2] = [
-    ("system", SystemRole::System),
-    ("developer", SystemRole::Developer),
-];
+words!(SystemRole: "system" => Self::System, "developer" => Self::Developer);
 
 /// The settings. A key that is `None` is left to the client's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,18 +116,18 @@ impl Dialect {
 
     /// Returns the setting as a line of the provider's table.
     pub(crate) fn line(&self) -> String {
-        fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
-            let mut names = names.iter();
-            names
-                .find(|(_, it)| it == value)
-                .map_or("", |(name, _)| name)
+        fn word_of<T: Choices + PartialEq>(value: T) -> &'static str {
+            let mut words = T::words().into_iter();
+            words
+                .find(|(_, it)| *it == value)
+                .map_or("", |(word, _)| word)
         }
         match self {
             Self::TokenLimit(field) => {
-                format!("token_limit_field = {:?}", name_of(&TOKEN_LIMITS, field))
+                format!("token_limit_field = {:?}", word_of(*field))
             }
             Self::SystemRole(role) => {
-                format!("system_role = {:?}", name_of(&SYSTEM_ROLES, role))
+                format!("system_role = {:?}", word_of(*role))
             }
             Self::ReasoningField(field) => format!("reasoning_field = {field:?}"),
             Self::StreamUsage(ask) => format!("stream_usage = {ask}"),
@@ -136,17 +157,19 @@ impl OpenAiSettings {
     }
 
     pub(crate) fn read(table: &Table<'_>) -> Self {
-        let text = |key| table.text(key).map(|text| text.value.to_owned());
+        let own = |text: Text<'_>| text.value.to_owned();
+        let common = OpenAiKeys::of(table);
+        let chat = ChatKeys::of(table);
         Self {
-            organization: text("organization"),
-            project: text("project"),
-            check_models: table.boolean("check_models"),
-            encrypted_reasoning: table.boolean("encrypted_reasoning"),
-            token_limit: table.choice("token_limit_field", &TOKEN_LIMITS),
-            system_role: table.choice("system_role", &SYSTEM_ROLES),
-            reasoning_field: text("reasoning_field"),
-            stream_usage: table.boolean("stream_usage"),
-            done_suffices: table.boolean("done_suffices"),
+            organization: common.organization().map(own),
+            project: common.project().map(own),
+            check_models: common.check_models(),
+            encrypted_reasoning: ResponsesKeys::of(table).encrypted_reasoning(),
+            token_limit: chat.token_limit_field(),
+            system_role: chat.system_role(),
+            reasoning_field: chat.reasoning_field().map(own),
+            stream_usage: chat.stream_usage(),
+            done_suffices: chat.done_suffices(),
         }
     }
 

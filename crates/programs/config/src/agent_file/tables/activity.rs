@@ -5,13 +5,17 @@ use std::time::Duration;
 use neuron_tool::{BuiltinOptions, named_tools};
 use neuron_types::{ActivitySettings, Placement, ToolDefinition, ToolEffects};
 
-use crate::agent_file::text::{problem::shown, table::Table};
+use serde_json::{Value, json};
+
+use crate::agent_file::text::{
+    keys::{ValueKind, keys},
+    kinds::{Choice, Timespan, Words, words},
+    problem::shown,
+    table::Table,
+};
 
 /// The table that may hold these keys.
 pub(crate) const TEMPORAL: &str = "temporal";
-
-/// The keys of the table.
-pub(crate) const KEYS: [&str; 4] = [HEARTBEAT, QUEUE, PRIORITY, PLACEMENT];
 
 const HEARTBEAT: &str = "heartbeat_timeout";
 const QUEUE: &str = "task_queue";
@@ -27,25 +31,37 @@ const LAST_PRIORITY: u32 = 5;
 /// The longest name that Temporal accepts.
 const LONGEST_QUEUE: usize = 1_000;
 
-const PLACEMENTS: [(&str, Placement); 2] = [
-    ("activity", Placement::Activity),
-    ("local", Placement::Local),
-];
+words!(Placement: "activity" => Self::Activity, "local" => Self::Local);
+
+keys! {
+    pub(crate) struct ActivityKeys {
+        /// How long a step may be silent before its worker counts as lost; no longer than the step's timeout.
+        heartbeat_timeout: Timespan,
+        /// The queue whose workers make the steps; without a worker there, the steps wait.
+        task_queue: Words,
+        /// Steps with priority 1 are made before all others that wait in the queue.
+        priority: Order,
+        /// Where model calls and tool calls are made.
+        placement: Choice<Placement>,
+    }
+}
 
 /// Reads the keys of a table. Its steps may take this long.
-pub(crate) fn read(table: &Table<'_>, timeout: Duration) -> ActivitySettings {
-    // The contents of the table were put beside it. This notes a value that is not a table.
-    table.table(TEMPORAL);
+pub(crate) fn read(table: &ActivityKeys<'_>, timeout: Duration) -> ActivitySettings {
     ActivitySettings {
         heartbeat_timeout: read_heartbeat(table, timeout),
         task_queue: read_queue(table),
-        priority: read_priority(table),
-        placement: table.choice(PLACEMENT, &PLACEMENTS),
+        priority: table.priority(),
+        placement: table.placement(),
     }
 }
 
 /// Reads the keys as [`read`] does, for one tool.
-pub(crate) fn read_tool(table: &Table<'_>, tool: &str, timeout: Duration) -> ActivitySettings {
+pub(crate) fn read_tool(
+    table: &ActivityKeys<'_>,
+    tool: &str,
+    timeout: Duration,
+) -> ActivitySettings {
     let settings = read(table, timeout);
     if settings.placement == Some(Placement::Local) {
         for key in [HEARTBEAT, QUEUE, PRIORITY] {
@@ -83,8 +99,8 @@ fn builtin(tool: &str) -> Option<ToolDefinition> {
     named.next().map(|known| known.definition())
 }
 
-fn read_heartbeat(table: &Table<'_>, timeout: Duration) -> Option<Duration> {
-    let heartbeat = table.duration(HEARTBEAT)?;
+fn read_heartbeat(table: &ActivityKeys<'_>, timeout: Duration) -> Option<Duration> {
+    let heartbeat = table.heartbeat_timeout()?;
     let message = if heartbeat < SHORTEST_HEARTBEAT {
         format!(
             "is {}: write at least \"1s\"",
@@ -103,8 +119,8 @@ fn read_heartbeat(table: &Table<'_>, timeout: Duration) -> Option<Duration> {
     None
 }
 
-fn read_queue(table: &Table<'_>) -> Option<String> {
-    let queue = table.text(QUEUE)?;
+fn read_queue(table: &ActivityKeys<'_>) -> Option<String> {
+    let queue = table.task_queue()?;
     let message = if queue.value.trim().is_empty() {
         "is empty: write the name of a queue that workers serve".to_owned()
     } else if queue.value.len() > LONGEST_QUEUE {
@@ -116,12 +132,24 @@ fn read_queue(table: &Table<'_>) -> Option<String> {
     None
 }
 
-fn read_priority(table: &Table<'_>) -> Option<u32> {
-    let priority = table.count(PRIORITY)?;
-    if priority <= LAST_PRIORITY {
-        return Some(priority);
+/// A place in a queue, from 1, the first, to 5, the last.
+pub(crate) enum Order {}
+
+impl ValueKind for Order {
+    type Value<'a> = Option<u32>;
+
+    fn read<'a>(table: &Table<'a>, key: &'static str) -> Option<u32> {
+        let priority = table.count(key)?;
+        if priority <= LAST_PRIORITY {
+            return Some(priority);
+        }
+        let message =
+            format!("is {priority}: write a whole number from 1, the first, to 5, the last");
+        table.problem(key, table.offset_of(key), &message);
+        None
     }
-    let message = format!("is {priority}: write a whole number from 1, the first, to 5, the last");
-    table.problem(PRIORITY, table.offset_of(PRIORITY), &message);
-    None
+
+    fn schema() -> Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": LAST_PRIORITY })
+    }
 }

@@ -5,22 +5,43 @@ use std::{
     time::Duration,
 };
 
+use neuron_sandbox::Sandbox;
 use neuron_tool::builtin::Skill;
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Handoff, Limits, Priority, RequestHead,
-    SkillSpec, SubAgent, SystemPrompt,
+    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Handoff, Limits, Priority,
+    ReasoningEffort, RequestHead, SkillSpec, SubAgent, SystemPrompt, ThinkingConfig,
 };
+use serde_json::Value;
 
 use crate::agent_file::{
     tables::{
-        activity, context, costs, guards, handoffs, hooks, limits, mcp_names,
+        activity::{self, ActivityKeys},
+        context::{self, ContextKeys},
+        costs,
+        file::FileKeys,
+        guards,
+        handoffs::{self, HandoffKeys},
+        hooks,
+        limits::{self, LimitKeys},
+        mcp_names,
         models::{self, Known},
-        on, places, pools, rules, skills,
-        steps::{self, AgentTools},
-        subagents, tool_search,
-        tools::{self, Workplace},
+        on::OnKeys,
+        places, pools,
+        rules::{self, AskKeys},
+        skills,
+        steps::{self, AgentTools, RetryKeys, ToolKeys},
+        subagents::{self, SubAgentKeys},
+        tool_search::{self, ToolSearchKeys},
+        tools::{self, ToolList, Workplace},
     },
-    text::table::{DEFAULTS, RUN_PRIORITY, Table, Text},
+    text::{
+        keys::{ValueKind, keys},
+        kinds::{
+            Boolean, BooleanOr, Choice, ChoiceList, Choices, Count, CountOrZero, Entries, Json,
+            List, Named, Number, OneOrMore, Part, Size, Sub, TextOrFile, Timespan, Words, words,
+        },
+        table::{RUN_PRIORITY, Table, Text},
+    },
 };
 
 /// An agent as the file defines it: the part that a run carries, and the part that only the executor needs.
@@ -38,83 +59,158 @@ pub(crate) struct Agent {
     pub(crate) skills: Vec<Skill>,
 }
 
-/// The keys of an agent, except for those of [`activity`].
-const KEYS: [&str; 40] = [
-    "description",
-    "subagents",
-    pools::KEY,
-    guards::KEY,
-    hooks::KEY,
-    skills::KEY,
-    "handoffs",
-    "max_depth",
-    "max_children",
-    "lease",
-    "model",
-    "instructions",
-    "tools",
-    "allow",
-    "ask",
-    "deny",
-    "callers_may_set",
-    "approval_timeout",
-    "on",
-    "parallel_tools",
-    "parallel_writes",
-    "calls_per_turn",
-    "stop_on_first_tool",
-    "max_repeats",
-    tool_search::KEY,
-    "limits",
-    "context",
-    "retry",
-    "give_up_after",
-    "tool",
-    "max_tokens",
-    "temperature",
-    "thinking",
-    "effort",
-    "model_timeout",
-    "tool_timeout",
-    "tool_output_bytes",
-    "allow_outside_cwd",
-    "sandbox",
-    "extra",
-];
+keys! {
+    pub(crate) struct AgentKeys {
+        /// What the models of other agents read about this agent, if they may start it or hand their runs over to it.
+        description: TextOrFile,
+        /// The agents that it may start: `{ name, background, limits }`; see Agents that start agents.
+        subagents: Entries<SubAgentKeys<'_>>,
+        /// The pool that its model calls are charged to.
+        pool: Words,
+        /// The guards that look at its runs, in this order.
+        guards: List,
+        /// The hooks that are asked about its runs, in this order.
+        hooks: List,
+        /// Folders with a `SKILL.md`, as patterns: the skills that its model may read.
+        skills: List,
+        /// The agents that its runs may be handed over to: `{ name, conversation }`, which is `"whole"`, `"summary"` or
+        /// `"last"`; see Handoffs.
+        handoffs: Entries<HandoffKeys<'_>>,
+        /// How many levels of runs there may be below a run of it; with 0 it starts no runs.
+        max_depth: CountOrZero<u32> = 2,
+        /// How many runs that it started may be open at once.
+        max_children: Count<u32> = 16,
+        /// How long runs that it started continue without hearing from it: see Budgets.
+        lease: Timespan = "1h",
+        /// The model that answers, and the models that are asked when it cannot.
+        model: OneOrMore,
+        /// The system prompt.
+        instructions: TextOrFile,
+        /// The tools that the model may call: built-in tools, `ask_person`, and `mcp:NAME` for those of an MCP server.
+        /// `{ name = "bash", timeout = "30m" }` means the same as `"bash"` and an `[agents.NAME.tool.bash]` with `timeout`.
+        tools: ToolList,
+        /// The calls that are made without asking.
+        allow: List,
+        /// The calls that a person is asked about, and who that is.
+        ask: Entries<AskKeys<'_>>,
+        /// The calls that are rejected.
+        deny: List,
+        /// What the caller who starts a run may set too: `"model"`, `"instructions"`, `"allow"`, `"limits"`: see What
+        /// callers change.
+        callers_may_set: ChoiceList<CallerSetting>,
+        /// How long a ticket stays open.
+        approval_timeout: Timespan,
+        /// What happens when a run cannot simply continue: `{ failure, limit, expiry, unknown_outcome, loop }`.
+        on: Sub<OnKeys<'_>>,
+        /// Calls of one turn run at the same time, as far as their order allows; with `false` one by one.
+        parallel_tools: Boolean = true,
+        /// The writes of one turn run at the same time too: see Calls of one turn.
+        parallel_writes: Boolean = false,
+        /// How many calls one answer of the model may ask for; the results of further calls state that they were not made.
+        calls_per_turn: Count<u32> = 32,
+        /// The run is complete after the first turn in which a call succeeded, with the text of that result as its answer:
+        /// see Calls of one turn.
+        stop_on_first_tool: Boolean = false,
+        /// From how many times on a call with the same result gets a hint, which the model reads; with 0 repeats are not
+        /// counted.
+        max_repeats: CountOrZero<u32> = 3,
+        /// When the model is not sent all tools, and searches for them: if there are more than `above` tools, or if they
+        /// take more than the part `at` of `at_tokens` of the context. With `false` all tools are sent. With
+        /// `provider = true` a provider that can search tools does so itself.
+        tool_search: BooleanOr<Sub<ToolSearchKeys<'_>>> = { "above": 40, "at": "10%" },
+        /// What a run may use up, at most.
+        limits: Sub<LimitKeys<'_>>,
+        /// How the conversation is kept small.
+        context: Sub<ContextKeys<'_>>,
+        /// How the steps of the agent are retried.
+        retry: Sub<RetryKeys<'_>>,
+        /// How long a failing step is tried again.
+        give_up_after: Timespan = "1d",
+        /// Settings of single tools, by the tool's name.
+        tool: Named<ToolKeys<'_>>,
+        /// The most tokens of one answer.
+        max_tokens: Count<u64>,
+        /// Sampling temperature; models may reject it.
+        temperature: Number,
+        /// Extended thinking; a count is a budget in tokens; models reject what they do not support.
+        thinking: ThinkingConfig,
+        /// How hard the model reasons; models may reject a level.
+        effort: Choice<ReasoningEffort>,
+        /// How long a model may be silent in one attempt of a call; an answer that keeps coming may take six times as long.
+        model_timeout: Timespan = "10m",
+        /// How long one attempt of a tool call may take; one of a built-in tool that only reads takes 5 s at most, unless its
+        /// table has a `timeout`.
+        tool_timeout: Timespan = "10m",
+        /// The most bytes of text in one tool result.
+        tool_output_bytes: Size = "64KiB",
+        /// The file tools may leave the working directory.
+        allow_outside_cwd: Boolean = false,
+        /// What commands may reach.
+        sandbox: Sandbox = "workspace",
+        /// Further fields of the request body, in the API's own words, as `extra = { service_tier = "flex" }`. Its `tools`
+        /// are added to the agent's: with `extra = { tools = [{ type = "web_search" }] }` OpenAI searches the web.
+        extra: Json,
+        /// Which model calls come first where they wait because of a rate: those of batch agents wait behind the others. A
+        /// number here is Temporal's priority; to set both, write the word here and `temporal = { priority = 2 }` beside
+        /// it.
+        priority: RunPriority = "interactive",
+        activity: Part<ActivityKeys<'_>>,
+        /// The keys of the steps on Temporal.
+        temporal: Sub<ActivityKeys<'_>>,
+    }
+    rejected &[
+        ("approve", "is called ask: rename it"),
+        (
+            "on_expiry",
+            "is part of on: write on = { expiry = \"deny\" } or \"fail\"",
+        ),
+        (
+            "on_unknown_outcome",
+            "is part of on: write on = { unknown_outcome = \"result\" } or \"ask\"",
+        ),
+    ]
+}
+
+impl Choices for CallerSetting {
+    fn words() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|setting| (setting.as_str(), setting)).into()
+    }
+}
+
+words!(Priority: "interactive" => Self::Interactive, "batch" => Self::Batch);
+
+/// The word for `priority`, which is separate from Temporal's number.
+pub(crate) enum RunPriority {}
+
+impl ValueKind for RunPriority {
+    type Value<'a> = Option<Priority>;
+
+    fn read<'a>(table: &Table<'a>, key: &'static str) -> Option<Priority> {
+        let word = table.text(RUN_PRIORITY)?;
+        table.choose(key, word, &Priority::words())
+    }
+
+    fn schema() -> Value {
+        Choice::<Priority>::schema()
+    }
+}
 
 /// From how many repeats on a model is notified that its call has had the same result before, by default.
 pub(crate) const MAX_REPEATS: u32 = 3;
 
-const PRIORITIES: [(&str, Priority); 2] = [
-    ("interactive", Priority::Interactive),
-    ("batch", Priority::Batch),
-];
-
-const REFUSED: [(&str, &str); 3] = [
-    ("approve", "is called ask: rename it"),
-    (
-        "on_expiry",
-        "is part of on: write on = { expiry = \"deny\" } or \"fail\"",
-    ),
-    (
-        "on_unknown_outcome",
-        "is part of on: write on = { unknown_outcome = \"result\" } or \"ask\"",
-    ),
-];
-
 /// Reads the tables. `servers` are the MCP servers of the file.
 pub(crate) fn read(
-    root: &Table<'_>,
+    root: &FileKeys<'_>,
     known: &Known<'_>,
     servers: &[&str],
 ) -> BTreeMap<String, Agent> {
     const MISSING: &str =
         "the agent file defines no agent: add [agents.default] with model = \"provider/model\"";
-    let tables = root.named_tables("agents");
+    let tables = root.agents();
     if tables.is_empty() && !root.holds_other_than_table("agents") {
         root.problems.add(root.offset_of("agents"), MISSING);
     }
-    if let Some(defaults) = root.table(DEFAULTS) {
+    if let Some(defaults) = root.defaults() {
         // The values of the defaults are right or wrong whichever agent has them.
         read_one("", &defaults, known, servers, &[]);
     }
@@ -140,15 +236,13 @@ pub(crate) fn read(
 
 fn read_one(
     name: &str,
-    table: &Table<'_>,
+    table: &AgentKeys<'_>,
     known: &Known<'_>,
     servers: &[&str],
     names: &[&str],
 ) -> Agent {
-    let keys = [&KEYS[..], &activity::KEYS, &[activity::TEMPORAL]].concat();
-    table.expect_keys_but(&keys, &REFUSED);
     let default = AgentSpec::default();
-    let mut models = models::read_list(table, "model", known);
+    let mut models = models::read_list(table, "model", table.model(), known);
     if table.is_defaults() {
         // Whether a value fits the model depends on the agent.
         models.clear();
@@ -157,7 +251,7 @@ fn read_one(
     }
     let model = models.first().copied();
     let mut tool_names = tools::read_names(table, servers);
-    let skills = skills::read(table);
+    let skills = skills::read(table, table.skills());
     if table.has(skills::KEY) {
         tool_names.push(Text {
             value: SkillSpec::TOOL,
@@ -165,10 +259,9 @@ fn read_one(
         });
     }
     let (retry, model_retry) = steps::read_retry(table);
-    let timeout = |key| table.duration(key);
-    let model_timeout = timeout("model_timeout").unwrap_or(default.model_timeout);
-    let tool_timeout = timeout("tool_timeout").unwrap_or(default.tool_timeout);
-    let context = context::read(table, model, known);
+    let model_timeout = table.model_timeout().unwrap_or(default.model_timeout);
+    let tool_timeout = table.tool_timeout().unwrap_or(default.tool_timeout);
+    let context = context::read(table.context(), model, known);
     // Nothing is too long for [defaults]: the timeouts are the agents'.
     let longest = match table.is_defaults() {
         true => Duration::MAX,
@@ -180,56 +273,54 @@ fn read_one(
         timeout: longest,
     };
     let tool_tables = steps::read_tools(table, &tools, &retry);
-    let on = on::read(table);
-    let hooks = hooks::read_names(table, known.hooks);
+    let on = table.on();
+    let on = on.as_ref();
+    let hooks = hooks::read_names(table, table.hooks(), known.hooks);
     let mut spec = AgentSpec {
         name: name.to_owned(),
         head: RequestHead {
             provider: model.map(|model| model.provider.to_owned()),
             model: model.map(|model| model.name.to_owned()).unwrap_or_default(),
             fallback_models: models.iter().skip(1).map(|model| model.text()).collect(),
-            system: table.text_or_file("instructions").map(SystemPrompt::Text),
-            max_tokens: table.count("max_tokens"),
-            temperature: models::read_temperature(table),
-            thinking: models::read_thinking(table),
-            reasoning_effort: models::read_effort(table),
-            extra: table.json("extra"),
+            system: table.instructions().map(SystemPrompt::Text),
+            max_tokens: table.max_tokens(),
+            temperature: table.temperature().map(|number| number as f32),
+            thinking: table.thinking(),
+            reasoning_effort: table.effort(),
+            extra: table.extra(),
             context_management: context.management,
             ..RequestHead::default()
         }
         .into(),
         input: None,
         approvals: ApprovalRules {
-            allow: rules::read(table, "allow", servers),
-            approve: rules::read_ask(table, servers),
-            deny: rules::read(table, "deny", servers),
+            allow: rules::read(table, "allow", table.allow(), servers),
+            approve: rules::read_ask(table, table.ask(), servers),
+            deny: rules::read(table, "deny", table.deny(), servers),
             ..ApprovalRules::default()
         },
         callers_may_set: read_caller_settings(table),
-        approval_timeout: table.duration("approval_timeout"),
-        on_expiry: on.expiry,
-        on_unknown_outcome: on.unknown_outcome,
-        on_failure: on.failure,
-        on_limit: on.limit,
-        parallel_tools: table
-            .boolean("parallel_tools")
-            .unwrap_or(default.parallel_tools),
-        parallel_writes: table
-            .boolean("parallel_writes")
-            .unwrap_or(default.parallel_writes),
-        calls_per_turn: table.count("calls_per_turn").or(default.calls_per_turn),
+        approval_timeout: table.approval_timeout(),
+        on_expiry: on.and_then(OnKeys::expiry).unwrap_or_default(),
+        on_unknown_outcome: on.and_then(OnKeys::unknown_outcome).unwrap_or_default(),
+        on_failure: on.and_then(OnKeys::failure).unwrap_or_default(),
+        on_limit: on.and_then(OnKeys::limit).unwrap_or_default(),
+        parallel_tools: table.parallel_tools().unwrap_or(default.parallel_tools),
+        parallel_writes: table.parallel_writes().unwrap_or(default.parallel_writes),
+        calls_per_turn: table.calls_per_turn().or(default.calls_per_turn),
         stop_on_first_tool: table
-            .boolean("stop_on_first_tool")
+            .stop_on_first_tool()
             .unwrap_or(default.stop_on_first_tool),
         limits: read_limits(table),
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
-        max_repeats: Some(table.count_or_none("max_repeats").unwrap_or(MAX_REPEATS)),
-        on_loop: on.repeats,
-        tool_search: tool_search::read(table),
+        max_repeats: Some(table.max_repeats().unwrap_or(MAX_REPEATS)),
+        on_loop: on.and_then(OnKeys::r#loop).unwrap_or_default(),
+        tool_search: tool_search::read(table.tool_search()),
         guards: guards::read_names(
             table,
+            table.guards(),
             known.guards,
             model.map(|model| model.text()).as_deref(),
         ),
@@ -239,16 +330,16 @@ fn read_one(
         }),
         // The skills are added together with their tool.
         skills: Vec::new(),
-        subagents: subagents::read(table, names),
-        handoffs: handoffs::read(table, name, names),
-        max_depth: table
-            .count_or_none("max_depth")
-            .unwrap_or(default.max_depth),
-        max_children: table.count("max_children").unwrap_or(default.max_children),
-        pool: pools::read_name(table, known.pools),
+        subagents: subagents::read(table, table.subagents(), names),
+        handoffs: handoffs::read(table, table.handoffs(), name, names),
+        max_depth: table.max_depth().unwrap_or(default.max_depth),
+        max_children: table.max_children().unwrap_or(default.max_children),
+        pool: table
+            .pool()
+            .and_then(|name| pools::read_name(table, name, known.pools)),
         // The pools that its trees use are known once all agents are read.
         pools: BTreeMap::new(),
-        lease: table.duration("lease").unwrap_or(default.lease),
+        lease: table.lease().unwrap_or(default.lease),
         // The rates are added when a run is given the agent.
         rates: Vec::new(),
         // The bounds are added by the caller that starts a run.
@@ -258,12 +349,14 @@ fn read_one(
         caller_rules: CallerRules::default(),
         retry,
         model_retry,
-        give_up_after: table.duration("give_up_after"),
-        priority: read_priority(table),
+        give_up_after: table.give_up_after(),
+        priority: table.priority().unwrap_or_default(),
         model_timeout,
         tool_timeout,
-        activity: activity::read(table, model_timeout.max(longest)),
+        activity: activity::read(&table.activity(), model_timeout.max(longest)),
     };
+    // The contents of the table were put beside it. This notes a value that is not a table.
+    table.temporal();
     let summarising = context::summary_models(&spec.context).map(models::split);
     let judging = guards::judging_models(&spec).map(models::split);
     let called = models.into_iter().map(Some).chain(summarising);
@@ -288,7 +381,7 @@ fn read_one(
     let mcp: BTreeSet<String> = servers.map(ToOwned::to_owned).collect();
     Agent {
         spec,
-        description: table.text_or_file("description"),
+        description: table.description(),
         workplace,
         mcp: mcp.into_iter().collect(),
         hooks,
@@ -296,24 +389,16 @@ fn read_one(
     }
 }
 
-/// Returns the word for `priority`, which is separate from Temporal's number.
-fn read_priority(agent: &Table<'_>) -> Priority {
-    let word = agent.text(RUN_PRIORITY);
-    let chosen = word.and_then(|word| agent.choose(activity::PRIORITY, word, &PRIORITIES));
-    chosen.unwrap_or_default()
-}
-
-fn read_caller_settings(agent: &Table<'_>) -> BTreeSet<CallerSetting> {
-    const KEY: &str = "callers_may_set";
-    let choices = CallerSetting::ALL.map(|setting| (setting.as_str(), setting));
-    let settings = agent.texts(KEY).into_iter();
+fn read_caller_settings(agent: &AgentKeys<'_>) -> BTreeSet<CallerSetting> {
+    let choices = CallerSetting::words();
+    let settings = agent.callers_may_set().into_iter();
     settings
-        .filter_map(|text| agent.choose(KEY, text, &choices))
+        .filter_map(|text| agent.choose("callers_may_set", text, &choices))
         .collect()
 }
 
-fn read_limits(agent: &Table<'_>) -> Limits {
-    let (asked, default) = (limits::read(agent), Limits::default());
+fn read_limits(agent: &AgentKeys<'_>) -> Limits {
+    let (asked, default) = (limits::read(agent.limits().as_ref()), Limits::default());
     Limits {
         turns: asked.turns.or(default.turns),
         tool_calls: asked.tool_calls.or(default.tool_calls),

@@ -2,23 +2,38 @@
 
 use neuron_approvers::{ApproverEntry, Approvers, ApproversError};
 
-use crate::agent_file::text::table::{Table, Text};
+use crate::agent_file::text::{
+    keys::keys,
+    kinds::{List, Words},
+    table::Text,
+};
 
 const KEY: &str = "key";
 const KEYS: &str = "keys";
 const GROUPS: &str = "groups";
 
+keys! {
+    pub(crate) struct ApproverKeys {
+        /// A public key, a line as in `authorized_keys`: `ssh-ed25519`, `ecdsa-sha2-nistp256`, or one of both in hardware,
+        /// `sk-…`; options before it are rejected.
+        key: Words,
+        /// Several of them.
+        keys: List,
+        /// The groups that the person is in.
+        groups: List,
+    }
+}
+
 /// Reads the tables.
-pub(crate) fn read(root: &Table<'_>) -> Approvers {
+pub(crate) fn read(tables: &[(&str, ApproverKeys<'_>)]) -> Approvers {
     let mut approvers = Approvers::default();
-    for (name, table) in root.named_tables("approvers") {
-        read_one(name, &table, &mut approvers);
+    for (name, table) in tables {
+        read_one(name, table, &mut approvers);
     }
     approvers
 }
 
-fn read_one(name: &str, table: &Table<'_>, approvers: &mut Approvers) {
-    table.expect_keys(&[KEY, KEYS, GROUPS]);
+fn read_one(name: &str, table: &ApproverKeys<'_>, approvers: &mut Approvers) {
     let key = match (table.has(KEY), table.has(KEYS)) {
         (false, false) => {
             table.missing("key = \"ssh-ed25519 AAAA… name\", or keys for several");
@@ -33,10 +48,10 @@ fn read_one(name: &str, table: &Table<'_>, approvers: &mut Approvers) {
         (false, true) => KEYS,
     };
     let keys: Vec<_> = match key {
-        KEY => table.text(KEY).into_iter().collect(),
-        _ => table.texts(KEYS),
+        KEY => table.key().into_iter().collect(),
+        _ => table.keys(),
     };
-    let groups = table.texts(GROUPS);
+    let groups = table.groups();
     let own = |texts: &[Text<'_>]| -> Vec<String> {
         let texts = texts.iter();
         texts.map(|text| text.value.to_owned()).collect()

@@ -6,12 +6,25 @@ use neuron_guards::Program;
 use serde::Serialize;
 
 use crate::agent_file::text::{
+    keys::keys,
+    kinds::{List, Required, Timespan},
     problem::looks_like_a_key,
-    table::{Table, Text},
+    table::Text,
 };
 
 /// How long a program has for an answer, by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+keys! {
+    pub(crate) struct CommandKeys {
+        /// The program and its arguments.
+        command: Required<List>,
+        /// The names of further variables that the program gets.
+        env: List,
+        /// How long one answer may take.
+        timeout: Timespan = "10s",
+    }
+}
 
 /// A program as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,11 +46,11 @@ impl Command {
 }
 
 /// Reads the keys. A value that is not a program is noted, and gives a command without words.
-pub(crate) fn read(table: &Table<'_>) -> Command {
+pub(crate) fn read(table: &CommandKeys<'_>) -> Command {
     if !table.has("command") {
         table.missing("command = [\"./check.sh\"]");
     }
-    let words = table.texts("command");
+    let words = table.command();
     if table.is_empty_list("command") {
         let offset = table.offset_of("command");
         table.problem("command", offset, "is empty: write [\"./check.sh\"]");
@@ -50,7 +63,7 @@ pub(crate) fn read(table: &Table<'_>) -> Command {
         let message = "holds what looks like a key: pass it in a variable, with env";
         table.problem("command", word.offset, message);
     }
-    let names = table.texts("env");
+    let names = table.env();
     for name in &names {
         if looks_like_a_key(name.value) || name.value.contains('=') || name.value.is_empty() {
             let message = "holds what is no name of a variable: write the name, not the value";
@@ -63,6 +76,6 @@ pub(crate) fn read(table: &Table<'_>) -> Command {
     Command {
         words: owned(&words),
         env: owned(&names),
-        timeout: table.duration("timeout").unwrap_or(TIMEOUT),
+        timeout: table.timeout().unwrap_or(TIMEOUT),
     }
 }

@@ -7,14 +7,21 @@ use neuron_types::{
 
 use crate::agent_file::{
     providers::Kind,
-    tables::models::{self, Known, ModelName},
-    text::table::{Table, Text},
+    tables::{
+        model_name::read_name,
+        models::{Known, ModelName},
+    },
+    text::{
+        keys::keys,
+        kinds::{Choices, Count, Named, OneOrMoreOf, TextOrFile, Words, words},
+        table::Text,
+    },
 };
 
 const DEFAULT_KEEP: usize = 10;
 
 #[derive(Clone, Copy)]
-enum Strategy {
+pub(crate) enum Strategy {
     None,
     SlidingWindow,
     ClearToolResults,
@@ -32,46 +39,85 @@ pub(crate) struct Context {
     pub(crate) persistent: PersistentContext,
 }
 
-const STRATEGIES: [(&str, Strategy); 6] = [
-    ("none", Strategy::None),
-    ("sliding_window", Strategy::SlidingWindow),
-    ("clear_tool_results", Strategy::ClearToolResults),
-    ("summarize", Strategy::Summarize),
-    ("provider_summarize", Strategy::ProviderSummarizes),
-    (
-        "provider_clear_tool_results",
-        Strategy::ProviderClearsToolResults,
-    ),
-];
+words!(
+    Strategy:
+    "none" => Self::None,
+    "sliding_window" => Self::SlidingWindow,
+    "clear_tool_results" => Self::ClearToolResults,
+    "summarize" => Self::Summarize,
+    "provider_summarize" => Self::ProviderSummarizes,
+    "provider_clear_tool_results" => Self::ProviderClearsToolResults,
+);
+
+keys! {
+    pub(crate) struct ContextKeys {
+        /// What is done, in order, until the conversation is small enough.
+        strategy: OneOrMoreOf<Strategy>,
+        /// The size from which on this is done: what the provider last reported, and an estimate for the messages since
+        /// then.
+        at_tokens: Count<u64> = 100_000,
+        /// How many of the newest tool results or messages stay.
+        keep: Count<usize> = 10,
+        /// The model that summarises.
+        model: Words,
+        /// What the model that summarises is asked to write; in any case its prompt states that the conversation is
+        /// material, and not an instruction.
+        summary_prompt: TextOrFile,
+        /// What the model has to know in every turn, by the label of the section.
+        sections: Named<SectionKeys<'_>>,
+        /// What the model is reminded of again and again, by name.
+        reminders: Named<ReminderKeys<'_>>,
+    }
+}
+
+keys! {
+    pub(crate) struct SectionKeys {
+        /// The text of the section.
+        content: Words,
+        /// Its place: sections without a priority come first, then those with lower numbers; sections of the same
+        /// priority are ordered by their labels.
+        priority: Count<usize>,
+    }
+}
+
+keys! {
+    pub(crate) struct ReminderKeys {
+        /// The reminder.
+        text: Words,
+        /// Trigger: whenever this many turns have passed.
+        every_turns: Count<u32>,
+        /// Trigger: whenever this many tool calls were made, before the next model call.
+        every_tool_calls: Count<u32>,
+        /// Trigger: when the request reaches this size; again only after it was smaller in between.
+        at_tokens: Count<u64>,
+    }
+}
 
 /// Reads the table of an agent of this model.
-pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<'_>) -> Context {
-    let Some(table) = agent.table("context") else {
+pub(crate) fn read(
+    table: Option<ContextKeys<'_>>,
+    own: Option<ModelName<'_>>,
+    known: &Known<'_>,
+) -> Context {
+    let Some(table) = table else {
         return Context::default();
     };
-    table.expect_keys(&[
-        "strategy",
-        "at_tokens",
-        "keep",
-        "model",
-        "summary_prompt",
-        "sections",
-        "reminders",
-    ]);
     let needs_none = table.has("sections") || table.has("reminders");
     if !table.has("strategy") && !needs_none && !table.is_inherited() {
         table.missing("strategy = \"clear_tool_results\", or another of the strategies");
     }
-    let keep = table.count("keep").unwrap_or(DEFAULT_KEEP);
-    let model = models::read(&table, "model", known)
+    let keep = table.keep().unwrap_or(DEFAULT_KEEP);
+    let model = table
+        .model()
+        .and_then(|name| read_name(&table, "model", name, known.providers))
         .map(|model| format!("{}/{}", model.provider, model.name));
-    let summary_prompt = table.text_or_file("summary_prompt");
-    let names = table.text_or_texts("strategy");
+    let summary_prompt = table.summary_prompt();
+    let names = table.strategy();
     let alone = names.len() == 1;
     let mut rules = Vec::new();
     let mut edits = Vec::new();
     for name in names {
-        rules.extend(match table.choose("strategy", name, &STRATEGIES) {
+        rules.extend(match table.choose("strategy", name, &Strategy::words()) {
             Some(Strategy::SlidingWindow) => Some(ContextRule::SlidingWindow { keep }),
             Some(Strategy::ClearToolResults) => Some(ContextRule::ClearToolResults { keep }),
             Some(Strategy::Summarize) => Some(ContextRule::Summarize {
@@ -119,7 +165,7 @@ pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<
     Context {
         policy: ContextPolicy {
             rules,
-            at_tokens: table.count("at_tokens"),
+            at_tokens: table.at_tokens(),
             reminders: read_reminders(&table),
         },
         management: (!edits.is_empty()).then_some(ContextManagement { edits }),
@@ -128,31 +174,29 @@ pub(crate) fn read(agent: &Table<'_>, own: Option<ModelName<'_>>, known: &Known<
 }
 
 /// Reads what the agent knows in every turn.
-fn read_sections(context: &Table<'_>) -> PersistentContext {
-    let sections = context.named_tables("sections").into_iter();
+fn read_sections(context: &ContextKeys<'_>) -> PersistentContext {
+    let sections = context.sections().into_iter();
     sections.fold(PersistentContext::new(), |persistent, (label, table)| {
-        table.expect_keys(&["content", "priority"]);
         if !table.has("content") {
             table.missing("content = \"what the agent has to know\"");
         }
-        let content = table.text("content").map_or("", |text| text.value);
-        let priority = table.count("priority").unwrap_or(0);
+        let content = table.content().map_or("", |text| text.value);
+        let priority = table.priority().unwrap_or(0);
         persistent.section(ContextSection::new(label, content).priority(priority))
     })
 }
 
 /// Reads the agent's reminders.
-fn read_reminders(context: &Table<'_>) -> Vec<Reminder> {
-    let tables = context.named_tables("reminders").into_iter();
+fn read_reminders(context: &ContextKeys<'_>) -> Vec<Reminder> {
+    let tables = context.reminders().into_iter();
     let reminders = tables.filter_map(|(_name, table)| {
-        table.expect_keys(&["text", "every_turns", "every_tool_calls", "at_tokens"]);
         if !table.has("text") {
             table.missing("text = \"what the agent is reminded of\"");
         }
-        let every_turns = table.count("every_turns").map(ReminderTrigger::EveryTurns);
-        let every_calls = table.count("every_tool_calls");
+        let every_turns = table.every_turns().map(ReminderTrigger::EveryTurns);
+        let every_calls = table.every_tool_calls();
         let every_calls = every_calls.map(ReminderTrigger::EveryToolCalls);
-        let at_tokens = table.count("at_tokens").map(ReminderTrigger::AtTokens);
+        let at_tokens = table.at_tokens().map(ReminderTrigger::AtTokens);
         let triggers = [every_turns, every_calls, at_tokens];
         let mut triggers = triggers.into_iter().flatten();
         let (when, another) = (triggers.next(), triggers.next());
@@ -168,7 +212,7 @@ fn read_reminders(context: &Table<'_>) -> Vec<Reminder> {
             table.missing("every_turns = 10, or every_tool_calls or at_tokens");
         }
         Some(Reminder {
-            text: table.text("text")?.value.to_owned(),
+            text: table.text()?.value.to_owned(),
             when: when?,
         })
     });
@@ -177,14 +221,14 @@ fn read_reminders(context: &Table<'_>) -> Vec<Reminder> {
 
 /// Returns the context edits that the provider of the agent's model is asked for.
 fn edit(
-    table: &Table<'_>,
+    table: &ContextKeys<'_>,
     strategy: Strategy,
     name: Text<'_>,
     own: Option<ModelName<'_>>,
     known: &Known<'_>,
 ) -> Option<ContextEdit> {
     let kind = known.providers.get(own?.provider)?.kind;
-    let at_tokens = table.count("at_tokens");
+    let at_tokens = table.at_tokens();
     let compact = |strategy: &str| ContextEdit::Compact {
         strategy: strategy.to_owned(),
         at_tokens,
@@ -196,7 +240,7 @@ fn edit(
         (Strategy::ProviderClearsToolResults, Kind::Anthropic) => {
             Some(ContextEdit::ClearToolResults {
                 at_tokens,
-                keep: table.count("keep"),
+                keep: table.keep().and_then(|keep| u64::try_from(keep).ok()),
             })
         }
         _ => {

@@ -2,24 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent_file::{
-    tables::{
-        models::{Known, no_price, split},
-        reach::{Definitions, others, reached},
-        subagents,
-    },
-    text::table::Table,
+use crate::agent_file::tables::{
+    agents::AgentKeys,
+    models::{Known, no_price, split},
+    reach::{Definitions, others, reached},
+    subagents,
 };
 
 /// Notes the limits that cannot be enforced, since an agent whose runs count towards them has no price.
-pub(crate) fn check(tables: &[(&str, Table<'_>)], agents: &Definitions<'_>, known: &Known<'_>) {
+pub(crate) fn check(tables: &[(&str, AgentKeys<'_>)], agents: &Definitions<'_>, known: &Known<'_>) {
     for (name, table) in tables {
         let Some(&agent) = agents.get(name) else {
             continue;
         };
         let below = others(agent);
         if agent.limits.cost_usd.is_some()
-            && let Some(limits) = table.table("limits")
+            && let Some(limits) = table.limits()
             && let Some(why) = unpriced(reached(agents, below, &[*name]), agents, known)
         {
             let message = format!("cannot be kept, because {why}");

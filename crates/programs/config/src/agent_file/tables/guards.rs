@@ -17,11 +17,15 @@ use sha2::{Digest as _, Sha256};
 use crate::agent_file::{
     providers::ProviderSettings,
     tables::{
-        commands::{self, Command},
-        judges::{self, JudgeSettings},
+        commands::{self, Command, CommandKeys},
+        judges::{self, JudgeKeys, JudgeSettings},
         listed,
     },
-    text::table::{Table, Text},
+    text::{
+        keys::{Key, Keys, keys, names, object_by_kind},
+        kinds::{Choice, ChoiceList, Choices, Count, Json, List, Part, Required, Words, words},
+        table::{Table, Text},
+    },
 };
 
 type Providers = BTreeMap<String, ProviderSettings>;
@@ -29,50 +33,180 @@ type Providers = BTreeMap<String, ProviderSettings>;
 /// The key of an agent.
 pub(crate) const KEY: &str = "guards";
 
-/// The tables.
-pub(crate) const GUARDS: &str = "guards";
+words!(
+    Action:
+    "warn" => Self::Warn,
+    "replace" => Self::Replace,
+    "block" => Self::Block,
+    "ask" => Self::Ask,
+    "trip" => Self::Trip,
+);
 
-/// The actions of a guard after a finding, as words.
-const THEN: [(&str, Action); 5] = [
-    ("warn", Action::Warn),
-    ("replace", Action::Replace),
-    ("block", Action::Block),
-    ("ask", Action::Ask),
-    ("trip", Action::Trip),
-];
+words!(
+    Failing:
+    "pass" => Self::Pass,
+    "warn" => Self::Warn,
+    "block" => Self::Block,
+    "ask" => Self::Ask,
+    "trip" => Self::Trip,
+);
 
-/// The actions after a guard that failed, as words.
-const ON_FAILURE: [(&str, Failing); 5] = [
-    ("pass", Failing::Pass),
-    ("warn", Failing::Warn),
-    ("block", Failing::Block),
-    ("ask", Failing::Ask),
-    ("trip", Failing::Trip),
-];
+words!(
+    GuardPoint:
+    "input" => Self::Input,
+    "call" => Self::Call,
+    "result" => Self::Result,
+    "output" => Self::Output,
+);
 
-const POINTS: [(&str, GuardPoint); 4] = [
-    ("input", GuardPoint::Input),
-    ("call", GuardPoint::Call),
-    ("result", GuardPoint::Result),
-    ("output", GuardPoint::Output),
-];
+words!(
+    GuardKind:
+    "secrets" => Self::Secrets,
+    "patterns" => Self::Patterns,
+    "length" => Self::Length,
+    "urls" => Self::Urls,
+    "json" => Self::Json,
+    "command" => Self::Command,
+    "model" => Self::Model,
+);
 
-/// The keys that all kinds have.
-const COMMON: [&str; 4] = ["kind", "at", "tools", "then"];
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GuardKind {
+    Secrets,
+    Patterns,
+    Length,
+    Urls,
+    Json,
+    Command,
+    Model,
+}
 
-/// The kinds, and the keys of each besides those that all have.
-const KINDS: [(&str, &[&str]); 7] = [
-    ("secrets", &["with"]),
-    ("patterns", &["patterns", "with"]),
-    ("length", &["max_chars", "with"]),
-    ("urls", &["hosts", "with"]),
-    ("json", &["schema", "with"]),
-    ("command", &["command", "env", "timeout", "on_failure"]),
-    (
-        "model",
-        &["model", "policy", "max_tokens", "timeout", "on_failure"],
-    ),
-];
+impl GuardKind {
+    fn keys(self) -> Vec<Key> {
+        match self {
+            Self::Secrets => SecretsKeys::keys(),
+            Self::Patterns => PatternsKeys::keys(),
+            Self::Length => LengthKeys::keys(),
+            Self::Urls => UrlsKeys::keys(),
+            Self::Json => JsonKeys::keys(),
+            Self::Command => ProgramKeys::keys(),
+            Self::Model => ModelKeys::keys(),
+        }
+    }
+}
+
+keys! {
+    struct CommonKeys {
+        /// What the guard looks for.
+        kind: Required<Choice<GuardKind>>,
+        /// A list of points.
+        at: ChoiceList<GuardPoint>,
+        /// The tools whose calls and results it checks, by the names that the model uses. At `input` and `output` the key
+        /// has no effect.
+        tools: List,
+        /// What is done about a finding.
+        then: Choice<Action>,
+    }
+}
+
+keys! {
+    struct WithKeys {
+        /// The text that replaces what is found. If `with` is set without `then`, `then` is `"replace"`.
+        with: Words,
+    }
+}
+
+keys! {
+    struct SecretsKeys {
+        _common: Part<CommonKeys<'_>>,
+        _with: Part<WithKeys<'_>>,
+    }
+}
+
+keys! {
+    struct PatternsKeys {
+        _common: Part<CommonKeys<'_>>,
+        /// A list of regular expressions.
+        patterns: Required<List>,
+        _with: Part<WithKeys<'_>>,
+    }
+}
+
+keys! {
+    struct LengthKeys {
+        _common: Part<CommonKeys<'_>>,
+        /// The most characters of a text: a count.
+        max_chars: Required<Count<usize>>,
+        _with: Part<WithKeys<'_>>,
+    }
+}
+
+keys! {
+    struct UrlsKeys {
+        _common: Part<CommonKeys<'_>>,
+        /// The hosts that addresses may lead to. `*.example.com` means all hosts below `example.com`, without `example.com`
+        /// itself.
+        hosts: Required<List>,
+        _with: Part<WithKeys<'_>>,
+    }
+}
+
+keys! {
+    struct JsonKeys {
+        _common: Part<CommonKeys<'_>>,
+        /// A JSON Schema as a table.
+        schema: Json,
+        _with: Part<WithKeys<'_>>,
+    }
+}
+
+keys! {
+    struct FailureKeys {
+        /// What happens if the program fails, or the model returns nothing usable.
+        on_failure: Choice<Failing> = "block",
+    }
+}
+
+keys! {
+    struct ProgramKeys {
+        _common: Part<CommonKeys<'_>>,
+        _command: Part<CommandKeys<'_>>,
+        _failure: Part<FailureKeys<'_>>,
+    }
+}
+
+keys! {
+    struct ModelKeys {
+        _common: Part<CommonKeys<'_>>,
+        _judge: Part<JudgeKeys<'_>>,
+        _failure: Part<FailureKeys<'_>>,
+    }
+}
+
+/// The keys of all kinds. Which of them a table may have depends on its kind.
+pub(crate) enum GuardKeys {}
+
+impl Keys for GuardKeys {
+    type Of<'a> = Table<'a>;
+
+    fn of<'a>(table: &Table<'a>) -> Table<'a> {
+        table.clone()
+    }
+
+    fn keys() -> Vec<Key> {
+        let kinds = GuardKind::words().into_iter();
+        kinds.flat_map(|(_, kind)| kind.keys()).collect()
+    }
+
+    /// The keys of a table are checked when its kind is known.
+    fn check(_table: &Table<'_>) {}
+
+    fn schema() -> Value {
+        let kinds = GuardKind::words().into_iter();
+        let kinds = kinds.map(|(word, kind)| (word, kind.keys()));
+        object_by_kind(&kinds.collect::<Vec<_>>())
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -266,31 +400,36 @@ impl GuardSettings {
 }
 
 /// Returns the guards of the file.
-pub(crate) fn read(root: &Table<'_>, providers: &Providers) -> BTreeMap<String, GuardSettings> {
-    let tables = root.named_tables(GUARDS).into_iter();
+pub(crate) fn read(
+    tables: &[(&str, Table<'_>)],
+    providers: &Providers,
+) -> BTreeMap<String, GuardSettings> {
+    let tables = tables.iter();
     tables
         .map(|(name, table)| {
             // A wrong guard is noted and still kept: agents that name it do not get a second problem.
             let settings =
-                read_one(name, &table, providers).unwrap_or_else(GuardSettings::unreadable);
-            (name.to_owned(), settings)
+                read_one(name, table, providers).unwrap_or_else(GuardSettings::unreadable);
+            ((*name).to_owned(), settings)
         })
         .collect()
 }
 
 fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<GuardSettings> {
-    let Some(kind) = table.text("kind") else {
-        if !table.has("kind") {
-            table.missing("kind = \"secrets\"");
-        }
-        return None;
-    };
-    let kinds = KINDS.map(|(name, keys)| (name, (name, keys)));
-    let (kind, keys) = table.choose("kind", kind, &kinds)?;
-    table.expect_keys(&[&COMMON[..], keys].concat());
+    let common = CommonKeys::of(table);
+    if !table.has("kind") {
+        table.missing("kind = \"secrets\"");
+    }
+    let kind = common.kind()?;
+    table.expect_keys_but(&names(&kind.keys()), &[]);
     let what = read_what(kind, table, providers)?;
-    if matches!(kind, "command" | "model") && table.has("then") {
-        let message = format!("is what the {kind} says: leave it out");
+    let judge = match kind {
+        GuardKind::Command => Some("command"),
+        GuardKind::Model => Some("model"),
+        _ => None,
+    };
+    if let (Some(judge), true) = (judge, table.has("then")) {
+        let message = format!("is what the {judge} says: leave it out");
         table.problem("then", table.offset_of("then"), &message);
     }
     for key in ["at", "tools", "patterns"] {
@@ -303,14 +442,14 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
             table.problem(key, table.offset_of(key), message);
         }
     }
-    let tools = table.texts("tools");
-    let at = table.texts("at").into_iter();
-    let at = at.filter_map(|point| table.choose("at", point, &POINTS));
+    let tools = common.tools();
+    let at = common.at().into_iter();
+    let at = at.filter_map(|point| table.choose("at", point, &GuardPoint::words()));
     let settings = GuardSettings {
         at: at.collect(),
         tools: tools.iter().map(own).collect(),
-        then: table.choice("then", &THEN),
-        with: table.text("with").as_ref().map(own),
+        then: common.then(),
+        with: WithKeys::of(table).with().as_ref().map(own),
         what,
     };
     if settings.with.is_some() && !matches!(settings.then, None | Some(Action::Replace)) {
@@ -346,43 +485,43 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
     }
 }
 
-fn read_what(kind: &str, table: &Table<'_>, providers: &Providers) -> Option<What> {
+fn read_what(kind: GuardKind, table: &Table<'_>, providers: &Providers) -> Option<What> {
     let required = |key: &str, example: &str| {
         if !table.has(key) {
             table.missing(example);
         }
     };
+    let on_failure = || {
+        let on_failure = FailureKeys::of(table).on_failure();
+        on_failure.unwrap_or(Failing::Block)
+    };
     Some(match kind {
-        "secrets" => What::Secrets,
-        "patterns" => {
+        GuardKind::Secrets => What::Secrets,
+        GuardKind::Patterns => {
             required("patterns", "patterns = [\"…\"]");
-            let patterns = table.texts("patterns");
+            let patterns = PatternsKeys::of(table).patterns();
             for pattern in patterns.iter().filter(|pattern| pattern.value.is_empty()) {
                 let message = "holds an empty text, which finds nothing: remove it";
                 table.problem("patterns", pattern.offset, message);
             }
             What::Patterns(patterns.iter().map(own).collect())
         }
-        "length" => {
+        GuardKind::Length => {
             required("max_chars", "max_chars = 10_000");
-            What::Length(table.count("max_chars")?)
+            What::Length(LengthKeys::of(table).max_chars()?)
         }
-        "urls" => {
+        GuardKind::Urls => {
             required("hosts", "hosts = [\"example.com\"]");
-            What::Urls(table.texts("hosts").iter().map(own).collect())
+            What::Urls(UrlsKeys::of(table).hosts().iter().map(own).collect())
         }
-        "json" => What::Json(table.json("schema")),
-        "model" => What::Model {
-            judge: judges::read(table, providers),
-            on_failure: table
-                .choice("on_failure", &ON_FAILURE)
-                .unwrap_or(Failing::Block),
+        GuardKind::Json => What::Json(JsonKeys::of(table).schema()),
+        GuardKind::Model => What::Model {
+            judge: judges::read(&JudgeKeys::of(table), providers),
+            on_failure: on_failure(),
         },
-        _ => What::Command {
-            command: commands::read(table),
-            on_failure: table
-                .choice("on_failure", &ON_FAILURE)
-                .unwrap_or(Failing::Block),
+        GuardKind::Command => What::Command {
+            command: commands::read(&CommandKeys::of(table)),
+            on_failure: on_failure(),
         },
     })
 }
@@ -390,11 +529,12 @@ fn read_what(kind: &str, table: &Table<'_>, providers: &Providers) -> Option<Wha
 /// Returns the guards of an agent of this model, in the agent's order.
 pub(crate) fn read_names(
     agent: &Table<'_>,
+    names: Vec<Text<'_>>,
     guards: &BTreeMap<String, GuardSettings>,
     own: Option<&str>,
 ) -> Vec<GuardSpec> {
     let own = own.unwrap_or(NO_MODEL);
-    let listed = listed::read(agent, KEY, "guard", guards).into_iter();
+    let listed = listed::read(agent, KEY, names, "guard", guards).into_iter();
     listed
         .map(|(name, settings)| settings.spec(name, own))
         .collect()

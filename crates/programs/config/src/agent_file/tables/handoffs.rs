@@ -5,6 +5,8 @@ use neuron_types::{HandedConversation, Handoff};
 use crate::agent_file::{
     tables::subagents,
     text::{
+        keys::{Keys, keys},
+        kinds::{Choice, Listed, Required, Words, words},
         problem::shown,
         table::{Entry, Table, Text},
     },
@@ -12,20 +14,38 @@ use crate::agent_file::{
 
 /// The key.
 pub(crate) const KEY: &str = "handoffs";
-const WANTED: &str =
-    "a list of names in quotes, or tables as { name = \"…\", conversation = \"summary\" }";
 
-const CONVERSATIONS: [(&str, HandedConversation); 3] = [
-    ("whole", HandedConversation::Whole),
-    ("summary", HandedConversation::Summary),
-    ("last", HandedConversation::Last),
-];
+words!(
+    HandedConversation:
+    "whole" => Self::Whole,
+    "summary" => Self::Summary,
+    "last" => Self::Last,
+);
+
+keys! {
+    pub(crate) struct HandoffKeys {
+        /// The name of the agent.
+        name: Required<Words>,
+        /// What the agent sees of the conversation.
+        conversation: Choice<HandedConversation> = "whole",
+    }
+}
+
+impl Listed for HandoffKeys<'_> {
+    const WANTED: &'static str =
+        "a list of names in quotes, or tables as { name = \"…\", conversation = \"summary\" }";
+}
 
 /// Returns the entries of the agent of this name that name other agents of the file. Their descriptions are added
 /// later.
-pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff> {
+pub(crate) fn read(
+    agent: &Table<'_>,
+    entries: Vec<Entry<'_>>,
+    own: &str,
+    names: &[&str],
+) -> Vec<Handoff> {
     let mut handoffs: Vec<Handoff> = Vec::new();
-    for entry in agent.entries(KEY, WANTED) {
+    for entry in entries {
         let Some((name, handoff)) = read_entry(&entry) else {
             continue;
         };
@@ -46,25 +66,17 @@ pub(crate) fn read(agent: &Table<'_>, own: &str, names: &[&str]) -> Vec<Handoff>
     handoffs
 }
 
-/// Returns the names that an agent lists, with their offsets.
-pub(crate) fn listed<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
-    subagents::names_in(agent, KEY, WANTED)
-}
-
 fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, Handoff)> {
     match entry {
         Entry::Text(name) => Some((*name, Handoff::new(name.value))),
         Entry::Table(table) => {
-            const CONVERSATION: &str = "conversation";
-            table.expect_keys(&["name", CONVERSATION]);
+            let table = HandoffKeys::checked(table);
             if !table.has("name") {
                 table.missing("name = \"…\"");
             }
-            let name = table.text("name")?;
-            let word = table.text(CONVERSATION);
-            let chosen = word.and_then(|word| table.choose(CONVERSATION, word, &CONVERSATIONS));
+            let name = table.name()?;
             let handoff = Handoff {
-                conversation: chosen.unwrap_or_default(),
+                conversation: table.conversation().unwrap_or_default(),
                 ..Handoff::new(name.value)
             };
             Some((name, handoff))

@@ -8,11 +8,27 @@ use serde::Serialize;
 use crate::agent_file::{
     providers::ProviderSettings,
     tables::model_name::{ModelName, read_name},
-    text::table::Table,
+    text::{
+        keys::keys,
+        kinds::{Count, Required, TextOrFile, Timespan, Words},
+    },
 };
 
 /// The longest timeout of a model: guards have five minutes in a step of their own.
 const MOST: Duration = Duration::from_secs(240);
+
+keys! {
+    pub(crate) struct JudgeKeys {
+        /// The model that judges, written `provider/model`.
+        model: Words,
+        /// What is not allowed, as a text or as `{ file = "…" }`.
+        policy: Required<TextOrFile>,
+        /// How many tokens a verdict may have, including the reasoning before it: a count.
+        max_tokens: Count<u64> = 2048,
+        /// How long one answer may take; for a model 4 minutes at most.
+        timeout: Timespan = "60s",
+    }
+}
 
 /// A judging model as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,28 +57,28 @@ impl JudgeSettings {
 
 /// Reads the keys.
 pub(crate) fn read(
-    table: &Table<'_>,
+    table: &JudgeKeys<'_>,
     providers: &BTreeMap<String, ProviderSettings>,
 ) -> JudgeSettings {
     if !table.has("policy") {
         table.missing("policy = \"what is not allowed\", or { file = \"…\" }");
     }
-    let policy = table.text_or_file("policy").unwrap_or_default();
+    let policy = table.policy().unwrap_or_default();
     if table.has("policy") && policy.trim().is_empty() {
         let message = "is empty: say what is not allowed";
         table.problem("policy", table.offset_of("policy"), message);
     }
-    let timeout = table.duration("timeout");
+    let timeout = table.timeout();
     if timeout.is_some_and(|timeout| timeout > MOST) {
         let message = "is too long: a model that judges has 4 minutes at most";
         table.problem("timeout", table.offset_of("timeout"), message);
     }
-    let model = table.text("model");
+    let model = table.model();
     let model = model.and_then(|text| read_name(table, "model", text, providers));
     JudgeSettings {
         model: model.map(ModelName::text),
         policy,
-        max_tokens: table.count("max_tokens"),
+        max_tokens: table.max_tokens(),
         timeout,
     }
 }

@@ -9,13 +9,10 @@ use neuron_sandbox::Sandbox;
 
 use crate::agent_file::{
     address::{UNENCRYPTED, unencrypted_host},
-    tables::{
-        agents::Agent,
-        mcp_names::SEPARATOR,
-        models::{self, Known},
-        sandbox,
-    },
+    tables::{agents::Agent, mcp_names::SEPARATOR, model_name::read_name, models::Known, sandbox},
     text::{
+        keys::keys,
+        kinds::{Boolean, BooleanOr, Count, List, TextTable, Timespan, Words},
         problem::looks_like_a_key,
         table::{Table, Text},
     },
@@ -23,23 +20,43 @@ use crate::agent_file::{
 
 /// The longest name of a server: the names of its tools begin with it.
 const MAX_NAME: usize = 32;
-const KEYS: [&str; 15] = [
-    "command",
-    "url",
-    "env",
-    "token_env",
-    "headers",
-    "headers_env",
-    "insecure",
-    "timeout",
-    "start_timeout",
-    "required",
-    "elicitation",
-    "sampling",
-    "sampling_max_tokens",
-    "sandbox",
-    "tags",
-];
+
+keys! {
+    pub(crate) struct McpKeys {
+        /// The program to start, and its arguments.
+        command: List,
+        /// The address of a server that speaks streamable HTTP.
+        url: Words,
+        /// The names of further variables that the program gets from neuron's environment, besides those that all commands
+        /// get.
+        env: List,
+        /// The variable that holds the bearer token for `url`.
+        token_env: Words,
+        /// Headers of every request to `url`: `{ "X-Team" = "search" }`.
+        headers: TextTable,
+        /// The same, with the name of the variable that holds each value: `{ Authorization = "TRACKER_LOGIN" }`; values are
+        /// never shown.
+        headers_env: TextTable,
+        /// Whether the token may go to another machine unencrypted: `url` begins with `http://`.
+        insecure: Boolean = false,
+        /// How long each request may take; tool calls have the agent's `tool_timeout`.
+        timeout: Timespan = "60s",
+        /// How long the server may take to answer the first request.
+        start_timeout: Timespan,
+        /// Whether agents that use the server need it to start.
+        required: Boolean = true,
+        /// Whether the server may ask the person.
+        elicitation: Boolean = false,
+        /// Whether the server may ask a model: `true` for the model of the agents that use it, or `"provider/model"`.
+        sampling: BooleanOr<Words> = false,
+        /// The most tokens of an answer of that model.
+        sampling_max_tokens: Count<u64> = 4096,
+        /// What the program may reach.
+        sandbox: Sandbox,
+        /// Whether a call names the run that it belongs to, and whose run it is.
+        tags: Boolean,
+    }
+}
 
 /// The headers that the protocol or the connection sets.
 const RESERVED_HEADERS: [&str; 9] = [
@@ -93,24 +110,27 @@ pub(crate) enum Sampling {
 }
 
 /// Reads the tables.
-pub(crate) fn read(root: &Table<'_>, known: &Known<'_>) -> BTreeMap<String, McpSettings> {
-    root.named_tables("mcp")
-        .into_iter()
+pub(crate) fn read(
+    tables: &[(&str, McpKeys<'_>)],
+    known: &Known<'_>,
+) -> BTreeMap<String, McpSettings> {
+    tables
+        .iter()
         .map(|(name, table)| {
-            check_name(name, &table);
-            (name.to_owned(), read_one(&table, known))
+            check_name(name, table);
+            ((*name).to_owned(), read_one(table, known))
         })
         .collect()
 }
 
 /// Finds the model for servers that ask the model of their agents.
 pub(crate) fn settle_sampling(
-    root: &Table<'_>,
+    tables: &[(&str, McpKeys<'_>)],
     servers: &mut BTreeMap<String, McpSettings>,
     agents: &BTreeMap<String, Agent>,
 ) {
-    for (name, table) in root.named_tables("mcp") {
-        let Some(settings) = servers.get_mut(name) else {
+    for (name, table) in tables {
+        let Some(settings) = servers.get_mut(*name) else {
             continue;
         };
         if settings.sampling != Sampling::Agents {
@@ -138,18 +158,17 @@ pub(crate) fn settle_sampling(
     }
 }
 
-fn read_sampling(table: &Table<'_>, known: &Known<'_>) -> Sampling {
+fn read_sampling(table: &McpKeys<'_>, known: &Known<'_>) -> Sampling {
     if table.has("sampling_max_tokens") && !table.has("sampling") {
         let offset = table.offset_of("sampling_max_tokens");
         table.problem("sampling_max_tokens", offset, "has no use without sampling");
     }
-    if table.is_boolean("sampling") {
-        return match table.boolean("sampling") {
-            Some(true) => Sampling::Agents,
-            _ => Sampling::Nobody,
-        };
-    }
-    match models::read(table, "sampling", known) {
+    let model = match table.sampling() {
+        Ok(Some(true)) => return Sampling::Agents,
+        Ok(_) => return Sampling::Nobody,
+        Err(model) => model,
+    };
+    match model.and_then(|name| read_name(table, "sampling", name, known.providers)) {
         Some(model) => Sampling::Model {
             provider: model.provider.to_owned(),
             model: model.name.to_owned(),
@@ -177,10 +196,9 @@ fn check_name(name: &str, table: &Table<'_>) {
     }
 }
 
-fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
-    table.expect_keys(&KEYS);
-    let command = table.texts("command");
-    let url = table.text("url");
+fn read_one(table: &McpKeys<'_>, known: &Known<'_>) -> McpSettings {
+    let command = table.command();
+    let url = table.url();
     match (table.has("command"), table.has("url")) {
         (false, false) => table.missing("command = [\"program\", \"argument\"] or url = \"…\""),
         (true, true) => table.problem(
@@ -222,10 +240,10 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
             table.problem(key, table.offset_of(key), &message);
         }
     }
-    let variables = table.texts("env");
-    let token = table.text("token_env");
-    let headers = read_headers(table, "headers");
-    let secret_headers = read_headers(table, "headers_env");
+    let variables = table.env();
+    let token = table.token_env();
+    let headers = read_headers(table, "headers", table.headers());
+    let secret_headers = read_headers(table, "headers_env", table.headers_env());
     for (name, value) in &headers {
         if looks_like_a_key(value.value) {
             let message = "holds what looks like a key: pass it in a variable, with headers_env";
@@ -249,7 +267,7 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
             }
         }
     }
-    let is_insecure = table.boolean("insecure").unwrap_or_default();
+    let is_insecure = table.insecure().unwrap_or_default();
     let is_login = |name: &str| headers.contains_key(name);
     let has_secret = token.is_some()
         || !secret_headers.is_empty()
@@ -279,20 +297,24 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         token_env: token.as_ref().map(own),
         headers: owned(&headers),
         headers_env: owned(&secret_headers),
-        timeout: table.duration("timeout"),
-        start_timeout: table.duration("start_timeout"),
-        required: table.boolean("required").unwrap_or(true),
-        elicitation: table.boolean("elicitation").unwrap_or_default(),
+        timeout: table.timeout(),
+        start_timeout: table.start_timeout(),
+        required: table.required().unwrap_or(true),
+        elicitation: table.elicitation().unwrap_or_default(),
         sampling: read_sampling(table, known),
-        sampling_max_tokens: table.count("sampling_max_tokens"),
-        tags: table.boolean("tags"),
-        sandbox: sandbox::read(table),
+        sampling_max_tokens: table.sampling_max_tokens(),
+        tags: table.tags(),
+        sandbox: table.sandbox(),
     }
 }
 
 /// Returns headers by their names, which are equal whatever case they are written in.
-fn read_headers<'a>(table: &Table<'a>, key: &str) -> BTreeMap<String, Text<'a>> {
-    let Some(headers) = table.table(key) else {
+fn read_headers<'a>(
+    table: &Table<'a>,
+    key: &str,
+    headers: Option<Table<'a>>,
+) -> BTreeMap<String, Text<'a>> {
+    let Some(headers) = headers else {
         return BTreeMap::new();
     };
     let mut read = BTreeMap::new();

@@ -4,11 +4,18 @@ use std::collections::BTreeMap;
 
 use neuron_executor::{LongPrompt, ModelPrice, PRICES_AS_OF, Prices};
 use neuron_types::{Allowance, ReasoningEffort, ThinkingConfig};
+use serde_json::{Value, json};
 
 use crate::agent_file::{
     providers::{Kind, ProviderSettings},
-    tables::{guards::GuardSettings, hooks::HookSettings, model_name::read_name},
-    text::table::{Table, Text},
+    tables::{
+        agents::AgentKeys, guards::GuardSettings, hooks::HookSettings, model_name::read_name,
+    },
+    text::{
+        keys::{ValueKind, keys},
+        kinds::{Choice, Count, Money, Part, Required, Sub, words},
+        table::{Table, Text},
+    },
 };
 
 pub(crate) use crate::agent_file::tables::model_name::{ModelName, split};
@@ -22,19 +29,18 @@ pub(crate) struct Known<'a> {
     pub(crate) hooks: &'a BTreeMap<String, HookSettings>,
 }
 
-/// Reads a key that names a model.
-pub(crate) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Option<ModelName<'a>> {
-    read_name(table, key, table.text(key)?, known.providers)
-}
-
 /// Reads a key that names a model, or several in the order in which they are asked. Empty if the key is absent, or if
 /// one of the names cannot be read.
-pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Vec<ModelName<'a>> {
+pub(crate) fn read_list<'a>(
+    table: &Table<'a>,
+    key: &str,
+    texts: Vec<Text<'a>>,
+    known: &Known<'_>,
+) -> Vec<ModelName<'a>> {
     if table.is_empty_list(key) {
         let message = "is an empty list: name a model, as in \"openai/gpt-6.1-terra\"";
         table.problem(key, table.offset_of(key), message);
     }
-    let texts = table.text_or_texts(key);
     for (index, text) in texts.iter().enumerate() {
         let mut before = texts.iter().take(index);
         if before.any(|other| other.value == text.value) {
@@ -52,51 +58,81 @@ pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> 
         .unwrap_or_default()
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a temperature has few digits"
-)]
-pub(crate) fn read_temperature(agent: &Table<'_>) -> Option<f32> {
-    agent.number("temperature", 0.0).map(|number| number as f32)
-}
+words!(
+    ThinkingConfig:
+    "adaptive" => Self::Adaptive,
+    "disabled" => Self::Disabled,
+    "between_tools" => Self::BetweenTools,
+);
 
-pub(crate) fn read_thinking(agent: &Table<'_>) -> Option<ThinkingConfig> {
-    const WORDS: [(&str, ThinkingConfig); 3] = [
-        ("adaptive", ThinkingConfig::Adaptive),
-        ("disabled", ThinkingConfig::Disabled),
-        ("between_tools", ThinkingConfig::BetweenTools),
-    ];
-    if agent.is_integer("thinking") {
-        let budget_tokens = agent.count("thinking")?;
-        return Some(ThinkingConfig::Enabled { budget_tokens });
+/// A word, or a count of tokens.
+impl ValueKind for ThinkingConfig {
+    type Value<'a> = Option<Self>;
+
+    fn read<'a>(table: &Table<'a>, key: &'static str) -> Option<Self> {
+        if table.is_integer(key) {
+            let budget_tokens = table.count(key)?;
+            return Some(Self::Enabled { budget_tokens });
+        }
+        Choice::<Self>::read(table, key)
     }
-    agent.choice("thinking", &WORDS)
+
+    fn schema() -> Value {
+        json!({ "anyOf": [Choice::<Self>::schema(), Count::<u64>::schema()] })
+    }
 }
 
-pub(crate) fn read_effort(agent: &Table<'_>) -> Option<ReasoningEffort> {
-    agent.choice(
-        "effort",
-        &[
-            ("none", ReasoningEffort::None),
-            ("minimal", ReasoningEffort::Minimal),
-            ("low", ReasoningEffort::Low),
-            ("medium", ReasoningEffort::Medium),
-            ("high", ReasoningEffort::High),
-            ("xhigh", ReasoningEffort::XHigh),
-            ("max", ReasoningEffort::Max),
-        ],
-    )
+words!(
+    ReasoningEffort:
+    "none" => Self::None,
+    "minimal" => Self::Minimal,
+    "low" => Self::Low,
+    "medium" => Self::Medium,
+    "high" => Self::High,
+    "xhigh" => Self::XHigh,
+    "max" => Self::Max,
+);
+
+keys! {
+    pub(crate) struct TokenPriceKeys {
+        /// Prompt tokens.
+        input: Required<Money>,
+        /// Answer tokens, reasoning included.
+        output: Required<Money>,
+        /// Prompt tokens that were read from a cache.
+        cache_read: Money,
+        /// Prompt tokens that were written to a cache.
+        cache_write: Money,
+    }
+}
+
+keys! {
+    pub(crate) struct PriceKeys {
+        rates: Part<TokenPriceKeys<'_>>,
+        /// All tokens of a call whose prompt has more tokens than `above`: a table with `above` and the keys of this table.
+        long_prompt: Sub<LongPromptKeys<'_>>,
+    }
+}
+
+keys! {
+    pub(crate) struct LongPromptKeys {
+        rates: Part<TokenPriceKeys<'_>>,
+        /// The tokens of a prompt above which the prices hold.
+        above: Required<Count<u64>>,
+    }
 }
 
 /// Reads the `[prices."provider/model"]` tables. A `*` at the end stands for the rest of a model's name.
 pub(crate) fn read_prices(
-    root: &Table<'_>,
+    tables: &[(&str, PriceKeys<'_>)],
     providers: &BTreeMap<String, ProviderSettings>,
 ) -> Prices {
     let mut prices = listed_prices(providers);
-    for (name, table) in root.named_tables("prices") {
-        let price = read_price(&table, &["long_prompt"]);
-        let long_prompt = read_long_prompt(&table);
+    for (name, table) in tables {
+        let price = read_price(&table.rates());
+        let long_prompt = table
+            .long_prompt()
+            .and_then(|table| read_long_prompt(&table));
         let model = split(name);
         match model {
             None => table.problems.add(
@@ -157,10 +193,8 @@ pub(crate) fn listed_prices(providers: &BTreeMap<String, ProviderSettings>) -> P
     prices
 }
 
-/// Reads a price without the part for long prompts. The table may have `further` keys.
-fn read_price(table: &Table<'_>, further: &[&str]) -> Option<ModelPrice> {
-    let keys = ["input", "output", "cache_read", "cache_write"];
-    table.expect_keys(&[&keys, further].concat());
+/// Reads a price without the part for long prompts.
+fn read_price(table: &TokenPriceKeys<'_>) -> Option<ModelPrice> {
     for key in ["input", "output"] {
         if !table.has(key) {
             table.missing(&format!(
@@ -168,9 +202,9 @@ fn read_price(table: &Table<'_>, further: &[&str]) -> Option<ModelPrice> {
             ));
         }
     }
-    let (input, output) = (table.decimal("input"), table.decimal("output"));
-    let cache_read = table.decimal("cache_read");
-    let cache_write = table.decimal("cache_write");
+    let (input, output) = (table.input(), table.output());
+    let cache_read = table.cache_read();
+    let cache_write = table.cache_write();
     Some(ModelPrice {
         input: input?,
         output: output?,
@@ -180,22 +214,25 @@ fn read_price(table: &Table<'_>, further: &[&str]) -> Option<ModelPrice> {
     })
 }
 
-fn read_long_prompt(price: &Table<'_>) -> Option<LongPrompt> {
-    let table = price.table("long_prompt")?;
+fn read_long_prompt(table: &LongPromptKeys<'_>) -> Option<LongPrompt> {
     if !table.has("above") {
         table.missing("above = 200_000, the tokens of a prompt above which it holds");
     }
-    let long = read_price(&table, &["above"]);
+    let long = read_price(&table.rates());
     Some(LongPrompt {
-        above: table.count("above")?,
+        above: table.above()?,
         price: Box::new(long?),
     })
 }
 
 /// Notes that a cost limit cannot be enforced for a model without a price. A script states its own costs.
-pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
+pub(crate) fn require_price(
+    agent: &AgentKeys<'_>,
+    model: Option<ModelName<'_>>,
+    known: &Known<'_>,
+) {
     if let Some(why) = no_price(model, known)
-        && let Some(limits) = agent.table("limits")
+        && let Some(limits) = agent.limits()
     {
         let message = format!("cannot be kept, because {why}");
         limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);

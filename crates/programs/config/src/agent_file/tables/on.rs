@@ -2,44 +2,28 @@
 
 use neuron_types::{OnExpiry, OnHalt, OnLoop, OnUnknownOutcome};
 
-use crate::agent_file::text::table::Table;
+use crate::agent_file::text::{
+    keys::keys,
+    kinds::{Choice, words},
+};
 
-const EXPIRIES: [(&str, OnExpiry); 2] = [("deny", OnExpiry::Deny), ("fail", OnExpiry::Fail)];
+words!(OnExpiry: "deny" => Self::Deny, "fail" => Self::Fail);
+words!(OnUnknownOutcome: "result" => Self::TellModel, "ask" => Self::AskPerson);
+words!(OnHalt: "end" => Self::End, "ask" => Self::Ask);
+words!(OnLoop: "hint" => Self::Hint, "ask" => Self::Ask, "end" => Self::End);
 
-const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
-    ("result", OnUnknownOutcome::TellModel),
-    ("ask", OnUnknownOutcome::AskPerson),
-];
-
-const HALTS: [(&str, OnHalt); 2] = [("end", OnHalt::End), ("ask", OnHalt::Ask)];
-
-const LOOPS: [(&str, OnLoop); 3] = [
-    ("hint", OnLoop::Hint),
-    ("ask", OnLoop::Ask),
-    ("end", OnLoop::End),
-];
-
-#[derive(Debug, Default)]
-pub(crate) struct On {
-    pub(crate) repeats: OnLoop,
-    pub(crate) failure: OnHalt,
-    pub(crate) limit: OnHalt,
-    pub(crate) expiry: OnExpiry,
-    pub(crate) unknown_outcome: OnUnknownOutcome,
-}
-
-pub(crate) fn read(agent: &Table<'_>) -> On {
-    let Some(table) = agent.table("on") else {
-        return On::default();
-    };
-    table.expect_keys(&["failure", "limit", "expiry", "unknown_outcome", "loop"]);
-    On {
-        repeats: table.choice("loop", &LOOPS).unwrap_or_default(),
-        failure: table.choice("failure", &HALTS).unwrap_or_default(),
-        limit: table.choice("limit", &HALTS).unwrap_or_default(),
-        expiry: table.choice("expiry", &EXPIRIES).unwrap_or_default(),
-        unknown_outcome: table
-            .choice("unknown_outcome", &UNKNOWN_OUTCOMES)
-            .unwrap_or_default(),
+keys! {
+    pub(crate) struct OnKeys {
+        /// What happens when a model call fails for good: the run ends, or a person is asked.
+        failure: Choice<OnHalt> = "end",
+        /// What happens when one of the limits is reached: the run ends, or a person is asked.
+        limit: Choice<OnHalt> = "end",
+        /// What happens to a call whose ticket lapsed: the model reads that no person decided, or the run fails.
+        expiry: Choice<OnExpiry> = "deny",
+        /// What happens to a write whose outcome is unknown: see Concepts.
+        unknown_outcome: Choice<OnUnknownOutcome> = "result",
+        /// What happens when a call has had the same result twice as often as `max_repeats` sets: see Runs that repeat
+        /// themselves.
+        r#loop: Choice<OnLoop> = "hint",
     }
 }

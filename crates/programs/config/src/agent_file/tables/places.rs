@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use neuron_sandbox::Sandbox;
 
 use crate::agent_file::{
-    tables::{handoffs, sandbox, subagents, tools::Workplace},
-    text::table::{Table, dotted},
+    tables::{agents::AgentKeys, handoffs, sandbox, subagents, tools::Workplace},
+    text::table::dotted,
 };
 
 /// Notes each agent that is listed by an agent which works in a narrower place. Since each agent that starts another is
 /// checked, no agent is started in a wider place by a third one in between.
-pub(crate) fn check(tables: &[(&str, Table<'_>)], places: &BTreeMap<&str, &Workplace>) {
+pub(crate) fn check(tables: &[(&str, AgentKeys<'_>)], places: &BTreeMap<&str, &Workplace>) {
     for (name, table) in tables {
         let Some(lead) = places.get(name) else {
             continue;
         };
-        let started = subagents::listed(table).into_iter();
+        let started = subagents::names_in(table.subagents()).into_iter();
         let started = started.map(|listed| (subagents::KEY, listed));
         // A run that is handed over works in another place, too.
-        let next = handoffs::listed(table).into_iter();
+        let next = subagents::names_in(table.handoffs()).into_iter();
         let next = next.map(|listed| (handoffs::KEY, listed));
         for (key, listed) in started.chain(next) {
             let helper = places.get(listed.value);

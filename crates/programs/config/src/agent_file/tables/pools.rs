@@ -9,37 +9,49 @@ use crate::agent_file::{
         models::{Known, ModelName, no_price},
         reach::{Definitions, reached},
     },
-    text::table::Table,
+    text::{
+        keys::keys,
+        kinds::{Count, Money},
+        table::{Table, Text},
+    },
 };
 
 /// The key of an agent.
 pub(crate) const KEY: &str = "pool";
 
-/// The tables.
-pub(crate) const POOLS: &str = "pools";
+keys! {
+    pub(crate) struct PoolKeys {
+        /// Input and output tokens of all model calls that are charged to it.
+        tokens: Count<u64>,
+        /// What these model calls cost together.
+        cost_usd: Money,
+    }
+}
 
 /// Returns the allowance of each pool of the file.
-pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, Allowance> {
-    let tables = root.named_tables(POOLS).into_iter();
+pub(crate) fn read(tables: &[(&str, PoolKeys<'_>)]) -> BTreeMap<String, Allowance> {
+    let tables = tables.iter();
     tables
-        .map(|(name, table)| (name.to_owned(), read_one(&table)))
+        .map(|(name, table)| ((*name).to_owned(), read_one(table)))
         .collect()
 }
 
-fn read_one(table: &Table<'_>) -> Allowance {
-    table.expect_keys(&["tokens", "cost_usd"]);
+fn read_one(table: &PoolKeys<'_>) -> Allowance {
     if !table.has("tokens") && !table.has("cost_usd") {
         table.missing("tokens = 1_000_000 or cost_usd = 20");
     }
     Allowance {
-        tokens: table.count("tokens"),
-        cost_usd: table.decimal("cost_usd"),
+        tokens: table.tokens(),
+        cost_usd: table.cost_usd(),
     }
 }
 
 /// Returns the pool that the model calls of an agent are charged to.
-pub(crate) fn read_name(agent: &Table<'_>, pools: &BTreeMap<String, Allowance>) -> Option<String> {
-    let name = agent.text(KEY)?;
+pub(crate) fn read_name(
+    agent: &Table<'_>,
+    name: Text<'_>,
+    pools: &BTreeMap<String, Allowance>,
+) -> Option<String> {
     if pools.contains_key(name.value) {
         return Some(name.value.to_owned());
     }

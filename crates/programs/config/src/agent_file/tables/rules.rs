@@ -11,18 +11,41 @@ use crate::agent_file::{
         tools::{is_tool, registry},
     },
     text::{
+        keys::{Keys, keys},
+        kinds::{Count, Listed, Required, Timespan, Words},
         problem::shown,
         table::{Entry, Table, Text},
     },
 };
 
-/// The keys of an entry of `ask` that is a table.
-const KEYS: [&str; 5] = ["call", "from", "needed", "within", "then"];
+keys! {
+    pub(crate) struct AskKeys {
+        /// The calls, without a `!`.
+        call: Required<Words>,
+        /// The group that a decision must come from.
+        from: Words,
+        /// How many have to approve.
+        needed: Count<u32> = 1,
+        /// How long they have.
+        within: Timespan,
+        /// The group that is asked next, for as long again; it needs `within`.
+        then: Words,
+    }
+}
+
+impl Listed for AskKeys<'_> {
+    const WANTED: &'static str = "a list of texts in quotes, or of tables as { call = \"…\" }";
+}
 
 /// Returns the entries of `allow` or `deny`: patterns of calls, some after a `!`. The tools of MCP servers are not
 /// known here.
-pub(crate) fn read(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String> {
-    let entries = agent.texts(key).into_iter();
+pub(crate) fn read(
+    agent: &Table<'_>,
+    key: &str,
+    entries: Vec<Text<'_>>,
+    servers: &[&str],
+) -> Vec<String> {
+    let entries = entries.into_iter();
     entries
         .filter(|entry| is_rule(agent, key, *entry, servers))
         .map(|entry| entry.value.to_owned())
@@ -30,18 +53,18 @@ pub(crate) fn read(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String
 }
 
 /// Returns the entries of `ask`: patterns as in the other lists, or tables that name whom to ask.
-pub(crate) fn read_ask(agent: &Table<'_>, servers: &[&str]) -> Vec<AskRule> {
+pub(crate) fn read_ask(
+    agent: &Table<'_>,
+    entries: Vec<Entry<'_>>,
+    servers: &[&str],
+) -> Vec<AskRule> {
     const KEY: &str = "ask";
-    let entries = agent.entries(
-        KEY,
-        "a list of texts in quotes, or of tables as { call = \"…\" }",
-    );
     entries
         .into_iter()
         .filter_map(|entry| {
             let rule = match &entry {
                 Entry::Text(text) => AskRule::new(text.value),
-                Entry::Table(table) => read_table(table)?,
+                Entry::Table(table) => read_table(&AskKeys::checked(table))?,
             };
             let (offset, has_terms) = match &entry {
                 Entry::Text(text) => (text.offset, false),
@@ -64,25 +87,24 @@ pub(crate) fn read_ask(agent: &Table<'_>, servers: &[&str]) -> Vec<AskRule> {
         .collect()
 }
 
-fn read_table(table: &Table<'_>) -> Option<AskRule> {
-    table.expect_keys(&KEYS);
-    let Some(call) = table.text("call") else {
+fn read_table(table: &AskKeys<'_>) -> Option<AskRule> {
+    let Some(call) = table.call() else {
         if !table.has("call") {
             table.missing("call = \"TOOL\"");
         }
         return None;
     };
-    let text = |key| table.text(key).map(|text| text.value.to_owned());
+    let own = |text: Text<'_>| text.value.to_owned();
     if table.has("then") && !table.has("within") {
         let message = "says who is asked next, but not when: add within = \"4h\"";
         table.problem("then", table.offset_of("then"), message);
     }
     Some(AskRule {
         call: call.value.to_owned(),
-        from: text("from"),
-        needed: table.count("needed").unwrap_or(1),
-        within: table.duration("within"),
-        then: text("then"),
+        from: table.from().map(own),
+        needed: table.needed().unwrap_or(1),
+        within: table.within(),
+        then: table.then().map(own),
     })
 }
 

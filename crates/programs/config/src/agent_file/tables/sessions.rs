@@ -2,25 +2,28 @@
 
 use std::path::PathBuf;
 
-use crate::agent_file::text::table::Table;
+use crate::agent_file::text::{
+    keys::keys,
+    kinds::{Required, Words},
+};
 
-/// The table.
-pub(crate) const SESSIONS: &str = "sessions";
-
-const TO: &str = "to";
+keys! {
+    pub(crate) struct SessionKeys {
+        /// The path of an SQLite database, relative to the folder of the agent file; it is created if it is missing.
+        to: Required<Words>,
+    }
+}
 
 /// Reads where a worker keeps sessions, as it stands in the file.
-pub(crate) fn read(root: &Table<'_>) -> Option<PathBuf> {
-    let table = root.table(SESSIONS)?;
-    table.expect_keys(&[TO]);
-    if !table.has(TO) {
+pub(crate) fn read(table: &SessionKeys<'_>) -> Option<PathBuf> {
+    if !table.has("to") {
         table.missing("to = \"sessions.db\"");
         return None;
     }
-    let to = table.text(TO)?;
+    let to = table.to()?;
     if to.value.is_empty() {
         let message = "names no file: write \"sessions.db\"";
-        table.problem(TO, to.offset, message);
+        table.problem("to", to.offset, message);
         return None;
     }
     Some(PathBuf::from(to.value))

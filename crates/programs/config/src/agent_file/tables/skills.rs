@@ -20,9 +20,9 @@ pub(crate) const KEY: &str = "skills";
 const MAX_SKILLS: usize = 100;
 
 /// Returns the skills that an agent's patterns match, in the order of the patterns and then of the folders' names.
-pub(crate) fn read(agent: &Table<'_>) -> Vec<Skill> {
+pub(crate) fn read(agent: &Table<'_>, patterns: Vec<Text<'_>>) -> Vec<Skill> {
     let mut skills: Vec<Skill> = Vec::new();
-    for pattern in agent.texts(KEY) {
+    for pattern in patterns {
         if let Err(message) = add(agent, pattern, &mut skills) {
             agent.problem(KEY, pattern.offset, &message);
         }

@@ -7,15 +7,52 @@ use neuron_types::{RetryPolicy, ToolSettings};
 
 use crate::agent_file::{
     tables::{
-        activity, mcp_names,
-        tool_limits::{self, ToolLimits},
+        activity::{self, ActivityKeys},
+        agents::AgentKeys,
+        mcp_names,
+        tool_limits::{ToolLimitKeys, ToolLimits},
     },
-    text::table::{Table, Text},
+    text::{
+        keys::{Keys, keys, names},
+        kinds::{Boolean, CountOrZero, Factor, Part, Sub, Timespan},
+        table::{Table, Text},
+    },
 };
 
-const PARALLEL_WRITES: &str = "parallel_writes";
+keys! {
+    pub(crate) struct PolicyKeys {
+        /// How many attempts a tool call has in all; `0` sets no limit.
+        attempts: CountOrZero<u32> = 5,
+        /// The longest delay after the first attempt; each delay is drawn at random up to its longest.
+        initial: Timespan = "1s",
+        /// What the longest delay is multiplied by after each attempt.
+        factor: Factor = 2.0,
+        /// The upper bound of the longest delay; a server that asks for a longer pause gets it.
+        max: Timespan = "60s",
+    }
+}
 
-const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
+keys! {
+    pub(crate) struct RetryKeys {
+        policy: Part<PolicyKeys<'_>>,
+        /// The same keys for model calls. Default is no limit of attempts.
+        model: Sub<PolicyKeys<'_>>,
+    }
+}
+
+keys! {
+    pub(crate) struct ToolKeys {
+        policy: Part<PolicyKeys<'_>>,
+        /// How long one attempt of a call of this tool may take.
+        timeout: Timespan,
+        /// The writes of this tool in one turn run at the same time too.
+        parallel_writes: Boolean,
+        activity: Part<ActivityKeys<'_>>,
+        /// The keys of the steps on Temporal.
+        temporal: Sub<ActivityKeys<'_>>,
+        limits: Part<ToolLimitKeys<'_>>,
+    }
+}
 
 /// The contents of the `[agents.NAME.tool.TOOL]` tables, by tool.
 #[derive(Default)]
@@ -26,19 +63,14 @@ pub(crate) struct ToolTables {
     pub(crate) limits: BTreeMap<String, ToolLimits>,
 }
 
-/// The table in `[agents.NAME.retry]` that is for model calls.
-const MODEL: &str = "model";
-
 /// Returns the agent's policy for its steps, and the policy for its model calls if it has one.
-pub(crate) fn read_retry(agent: &Table<'_>) -> (RetryPolicy, Option<RetryPolicy>) {
+pub(crate) fn read_retry(agent: &AgentKeys<'_>) -> (RetryPolicy, Option<RetryPolicy>) {
     let default = RetryPolicy::default();
-    let Some(table) = agent.table("retry") else {
+    let Some(table) = agent.retry() else {
         return (default, None);
     };
-    table.expect_keys(&[&RETRY_KEYS[..], &[MODEL]].concat());
-    let retry = read_policy(&table, default);
-    let model = table.table(MODEL).map(|table| {
-        table.expect_keys(&RETRY_KEYS);
+    let retry = read_policy(&table.policy(), default);
+    let model = table.model().map(|table| {
         // Only the settings of model calls limit them.
         let unlimited = RetryPolicy {
             maximum_attempts: 0,
@@ -68,7 +100,7 @@ impl AgentTools<'_> {
     }
 
     /// Notes the problem with a table for a tool that the agent does not have.
-    fn refuse(&self, agent: &Table<'_>, table: &Table<'_>, name: &str) {
+    fn refuse(&self, agent: &AgentKeys<'_>, table: &Table<'_>, name: &str) {
         let server = mcp_names::server_of(name).filter(|server| self.servers.contains(server));
         let entry = match server {
             Some(server) => format!("mcp:{server}"),
@@ -83,7 +115,7 @@ impl AgentTools<'_> {
                 );
                 table.problems.add(table.offset, message);
             }
-        } else if !agent.names("tools").iter().any(|tool| tool.value == name) {
+        } else if !agent.tools().iter().any(|tool| tool.value == name) {
             // A tool that the list names was found there.
             let tool = Text {
                 value: name,
@@ -97,22 +129,14 @@ impl AgentTools<'_> {
 /// Returns the settings of single tools. Retry keys that a tool does not have are the agent's; the tool's calls take no
 /// longer than the agent's unless the tool sets a timeout.
 pub(crate) fn read_tools(
-    agent: &Table<'_>,
+    agent: &AgentKeys<'_>,
     tools: &AgentTools<'_>,
     retry: &RetryPolicy,
 ) -> ToolTables {
     let timeout = tools.timeout;
-    let keys = [
-        &RETRY_KEYS[..],
-        &["timeout", PARALLEL_WRITES],
-        &activity::KEYS,
-        &[activity::TEMPORAL],
-        &tool_limits::KEYS,
-    ]
-    .concat();
+    let policy_keys = names(&PolicyKeys::keys());
     let mut read = ToolTables::default();
-    for (name, table) in agent.named_tables("tool") {
-        table.expect_keys(&keys);
+    for (name, table) in agent.tool() {
         let has = tools.have(name);
         if !has {
             tools.refuse(agent, &table, name);
@@ -120,37 +144,37 @@ pub(crate) fn read_tools(
                 continue;
             }
         }
-        let own_retry = RETRY_KEYS.iter().any(|key| table.has(key));
-        let own_timeout = table.duration("timeout");
+        let own_retry = policy_keys.iter().any(|key| table.has(key));
+        let own_timeout = table.timeout();
         // The timeouts of [defaults] are the agents'.
         let by_itself = activity::own_timeout(name).filter(|_| !agent.is_defaults());
         let by_itself = by_itself.map_or(timeout, |own| own.min(timeout));
         let tool = ToolSettings {
-            retry: own_retry.then(|| read_policy(&table, retry.clone())),
+            retry: own_retry.then(|| read_policy(&table.policy(), retry.clone())),
             timeout: own_timeout,
-            parallel_writes: table.boolean(PARALLEL_WRITES),
-            activity: activity::read_tool(&table, name, own_timeout.unwrap_or(by_itself)),
+            parallel_writes: table.parallel_writes(),
+            activity: activity::read_tool(
+                &table.activity(),
+                name,
+                own_timeout.unwrap_or(by_itself),
+            ),
         };
         read.settings.insert(name.to_owned(), tool);
-        if let Some(limits) = ToolLimits::read(&table) {
+        // The contents of the table were put beside it. This notes a value that is not a table.
+        table.temporal();
+        if let Some(limits) = ToolLimits::read(&table.limits()) {
             read.limits.insert(name.to_owned(), limits);
         }
     }
     read
 }
 
-fn read_policy(table: &Table<'_>, default: RetryPolicy) -> RetryPolicy {
+fn read_policy(table: &PolicyKeys<'_>, default: RetryPolicy) -> RetryPolicy {
     RetryPolicy {
-        maximum_attempts: table
-            .count_or_none("attempts")
-            .unwrap_or(default.maximum_attempts),
-        initial_interval: table
-            .duration("initial")
-            .unwrap_or(default.initial_interval),
-        backoff_coefficient: table
-            .number("factor", 1.0)
-            .unwrap_or(default.backoff_coefficient),
-        maximum_interval: table.duration("max").unwrap_or(default.maximum_interval),
+        maximum_attempts: table.attempts().unwrap_or(default.maximum_attempts),
+        initial_interval: table.initial().unwrap_or(default.initial_interval),
+        backoff_coefficient: table.factor().unwrap_or(default.backoff_coefficient),
+        maximum_interval: table.max().unwrap_or(default.maximum_interval),
         non_retryable: default.non_retryable,
         give_up_after: default.give_up_after,
     }

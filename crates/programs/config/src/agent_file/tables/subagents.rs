@@ -3,8 +3,10 @@
 use neuron_types::SubAgent;
 
 use crate::agent_file::{
-    tables::limits,
+    tables::limits::{self, LimitKeys},
     text::{
+        keys::{Keys, keys},
+        kinds::{Boolean, Listed, Required, Sub, Words},
         problem::shown,
         table::{Entry, Table, Text},
     },
@@ -15,12 +17,27 @@ pub(crate) const KEY: &str = "subagents";
 
 /// The most characters of the name of an agent that a tool is about: 64 together with the tool's prefix.
 const MOST_NAME: usize = 52;
-const WANTED: &str = "a list of names in quotes, or tables as { name = \"…\", background = true }";
+
+keys! {
+    pub(crate) struct SubAgentKeys {
+        /// The name of the agent.
+        name: Required<Words>,
+        /// The agent that starts it may continue while it works.
+        background: Boolean = false,
+        /// Narrower limits of the runs that are started.
+        limits: Sub<LimitKeys<'_>>,
+    }
+}
+
+impl Listed for SubAgentKeys<'_> {
+    const WANTED: &'static str =
+        "a list of names in quotes, or tables as { name = \"…\", background = true }";
+}
 
 /// Returns the entries of an agent that name agents of the file. Their descriptions are added later.
-pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
+pub(crate) fn read(agent: &Table<'_>, entries: Vec<Entry<'_>>, names: &[&str]) -> Vec<SubAgent> {
     let mut subagents: Vec<SubAgent> = Vec::new();
-    for entry in agent.entries(KEY, WANTED) {
+    for entry in entries {
         let Some((name, subagent)) = read_entry(&entry) else {
             continue;
         };
@@ -39,15 +56,10 @@ pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
     subagents
 }
 
-/// Returns the names that an agent lists, with their offsets.
-pub(crate) fn listed<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
-    names_in(agent, KEY, WANTED)
-}
-
-/// Returns the names in the list at this key, with their offsets.
-pub(crate) fn names_in<'a>(agent: &Table<'a>, key: &str, wanted: &str) -> Vec<Text<'a>> {
-    let entries = agent.entries(key, wanted).into_iter();
+/// Returns the names in a list, with their offsets.
+pub(crate) fn names_in<'a>(entries: Vec<Entry<'a>>) -> Vec<Text<'a>> {
     entries
+        .into_iter()
         .filter_map(|entry| match entry {
             Entry::Text(name) => Some(name),
             Entry::Table(table) => table.text("name"),
@@ -59,14 +71,14 @@ fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, SubAgent)> {
     match entry {
         Entry::Text(name) => Some((*name, SubAgent::new(name.value))),
         Entry::Table(table) => {
-            table.expect_keys(&["name", "background", "limits"]);
+            let table = SubAgentKeys::checked(table);
             if !table.has("name") {
                 table.missing("name = \"…\"");
             }
-            let name = table.text("name")?;
+            let name = table.name()?;
             let subagent = SubAgent {
-                background: table.boolean("background").unwrap_or_default(),
-                limits: limits::read(table),
+                background: table.background().unwrap_or_default(),
+                limits: limits::read(table.limits().as_ref()),
                 ..SubAgent::new(name.value)
             };
             Some((name, subagent))

@@ -8,13 +8,31 @@ use neuron_tool::{
     builtin::{ConcurrencyLimit, RateLimit},
 };
 
-use crate::agent_file::text::table::Table;
+use crate::agent_file::text::{
+    keys::keys,
+    kinds::{Count, Sub, Timespan},
+};
 
-/// The keys.
-pub(crate) const KEYS: [&str; 2] = [CONCURRENCY, RATE];
-
-const CONCURRENCY: &str = "concurrency";
 const RATE: &str = "rate_limit";
+
+keys! {
+    pub(crate) struct ToolLimitKeys {
+        /// How many of its calls may be in progress at once.
+        concurrency: Count<usize>,
+        /// How many of its calls may begin in any period of this length, as `{ calls = 10, per = "1m" }`: a count and a
+        /// duration.
+        rate_limit: Sub<RateLimitKeys<'_>>,
+    }
+}
+
+keys! {
+    pub(crate) struct RateLimitKeys {
+        /// How many calls may begin.
+        calls: Count<usize>,
+        /// The length of the period.
+        per: Timespan,
+    }
+}
 
 /// The limits of one tool of one agent. Clones count together, so that all executors that are made from one
 /// file share them.
@@ -32,8 +50,8 @@ struct Rate {
 
 impl ToolLimits {
     /// Reads the keys of a tool's table, if it has any of them.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
-        let concurrency = table.count(CONCURRENCY);
+    pub(crate) fn read(table: &ToolLimitKeys<'_>) -> Option<Self> {
+        let concurrency = table.concurrency();
         let rate = read_rate(table);
         (concurrency.is_some() || rate.is_some()).then(|| Self {
             concurrency: concurrency.map(|calls| (calls, ConcurrencyLimit::new(calls))),
@@ -81,20 +99,19 @@ impl PartialEq for ToolLimits {
 
 impl Eq for ToolLimits {}
 
-fn read_rate(table: &Table<'_>) -> Option<Rate> {
+fn read_rate(table: &ToolLimitKeys<'_>) -> Option<Rate> {
     if table.holds_other_than_table(RATE) {
         let message = "is no table: write { calls = 10, per = \"1m\" }";
         table.problem(RATE, table.offset_of(RATE), message);
         return None;
     }
-    let rate = table.table(RATE)?;
-    rate.expect_keys(&["calls", "per"]);
+    let rate = table.rate_limit()?;
     for (key, example) in [("calls", "calls = 10"), ("per", "per = \"1m\"")] {
         if !rate.has(key) {
             rate.missing(example);
         }
     }
-    let (calls, per) = (rate.count("calls"), rate.duration("per"));
+    let (calls, per) = (rate.calls(), rate.per());
     Some(Rate {
         calls: calls?,
         per: per?,

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, NAMED_TOOLS, ToolRegistry, named_tools};
 use neuron_types::{AgentSpec, SkillSpec, ToolDefinition};
+use serde_json::{Value, json};
 
 use crate::agent_file::{
-    tables::{mcp_names, sandbox, skills, tool_limits::ToolLimits},
+    tables::{agents::AgentKeys, mcp_names, skills, steps::ToolKeys, tool_limits::ToolLimits},
     text::{
+        keys::{Keys, ValueKind},
         problem::shown,
         table::{Table, Text},
     },
@@ -28,18 +30,47 @@ pub(crate) struct Workplace {
     pub(crate) limits: BTreeMap<String, ToolLimits>,
 }
 
-pub(crate) fn read_workplace(agent: &Table<'_>, limits: BTreeMap<String, ToolLimits>) -> Workplace {
+pub(crate) fn read_workplace(
+    agent: &AgentKeys<'_>,
+    limits: BTreeMap<String, ToolLimits>,
+) -> Workplace {
     Workplace {
-        allow_outside_cwd: agent.boolean("allow_outside_cwd").unwrap_or_default(),
-        tool_output_bytes: agent.size("tool_output_bytes"),
-        sandbox: sandbox::read(agent).unwrap_or_default(),
+        allow_outside_cwd: agent.allow_outside_cwd().unwrap_or_default(),
+        tool_output_bytes: agent.tool_output_bytes(),
+        sandbox: agent.sandbox().unwrap_or_default(),
         limits,
     }
 }
 
+/// A list of the names of tools, and of tables with a name and the settings of the tool.
+pub(crate) enum ToolList {}
+
+impl ValueKind for ToolList {
+    type Value<'a> = Vec<Text<'a>>;
+
+    fn read<'a>(table: &Table<'a>, key: &'static str) -> Vec<Text<'a>> {
+        table.names(key)
+    }
+
+    fn schema() -> Value {
+        let mut settings = ToolKeys::schema();
+        if let Some(properties) = settings
+            .get_mut("properties")
+            .and_then(Value::as_object_mut)
+        {
+            let name = json!({ "type": "string", "description": "The name of the tool." });
+            properties.insert("name".to_owned(), name);
+        }
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert("required".to_owned(), json!(["name"]));
+        }
+        json!({ "type": "array", "items": { "anyOf": [{ "type": "string" }, settings] } })
+    }
+}
+
 /// Returns the tools of the agent that exist.
-pub(crate) fn read_names<'a>(agent: &Table<'a>, servers: &[&str]) -> Vec<Text<'a>> {
-    let mut names = agent.names(TOOLS);
+pub(crate) fn read_names<'a>(agent: &AgentKeys<'a>, servers: &[&str]) -> Vec<Text<'a>> {
+    let mut names = agent.tools();
     names.retain(|name| is_tool(agent, TOOLS, *name, servers));
     names
 }

@@ -21,6 +21,7 @@ pub(crate) const DEFAULTS: &str = "defaults";
 pub(crate) const RUN_PRIORITY: &str = "priority of runs";
 
 /// One table of the file. A value that does not fit is noted as a problem and read as absent.
+#[derive(Clone)]
 pub(crate) struct Table<'a> {
     /// The names between the brackets; none for the whole file.
     path: Vec<&'a str>,
@@ -72,12 +73,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Notes every key that is not one of these.
-    pub(crate) fn expect_keys(&self, known: &[&str]) {
-        self.expect_keys_but(known, &[]);
-    }
-
-    /// Notes unknown keys as [`expect_keys`](Self::expect_keys) does, with special messages for some of them.
+    /// Notes every key that is not one of these, with special messages for some.
     pub(crate) fn expect_keys_but(&self, known: &[&str], refused: &[(&str, &str)]) {
         for key in self.entries.keys() {
             let name = key.get_ref().as_ref();
@@ -150,9 +146,13 @@ impl<'a> Table<'a> {
 
     /// Returns whether the key's value is one that [`table`](Self::table) notes a problem about.
     pub(crate) fn holds_other_than_table(&self, key: &str) -> bool {
+        self.has(key) && !self.holds_table(key)
+    }
+
+    pub(crate) fn holds_table(&self, key: &str) -> bool {
         self.entries
             .get(key)
-            .is_some_and(|value| !value.get_ref().is_table())
+            .is_some_and(|value| value.get_ref().is_table())
     }
 
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
@@ -242,11 +242,13 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<Text<'a>> {
+        self.text_but(key, "a text in quotes")
+    }
+
+    /// Returns a text as [`text`](Self::text) does, where something else is `wanted` too.
+    pub(crate) fn text_but(&self, key: &str, wanted: &str) -> Option<Text<'a>> {
         let value = self.entries.get(key)?;
-        match as_text(value) {
-            Some(text) => Some(text),
-            None => self.mismatch(key, value, "a text in quotes"),
-        }
+        as_text(value).or_else(|| self.mismatch(key, value, wanted))
     }
 
     /// Returns the texts of a table whose keys are not interpreted here, by key.
@@ -359,36 +361,6 @@ impl<'a> Table<'a> {
                 .and_then(|table| table.get("name"));
             as_text(named.unwrap_or(item)).is_some_and(|text| text.value == name)
         })
-    }
-
-    /// Returns a text, or the content of the file that a table names as `{ file = "…" }`, without the line breaks at
-    /// its end. The path starts from the folder of the file that contains it.
-    pub(crate) fn text_or_file(&self, key: &str) -> Option<String> {
-        let value = self.entries.get(key)?;
-        if !value.get_ref().is_table() {
-            let Some(text) = as_text(value) else {
-                return self.mismatch(key, value, "a text in quotes, or { file = \"…\" }");
-            };
-            return Some(text.value.to_owned());
-        }
-        let table = self.table(key)?;
-        table.expect_keys(&["file"]);
-        if !table.has("file") {
-            table.missing("file = \"…\"");
-        }
-        let file = table.text("file")?;
-        let path = self.problems.folder(file.offset).join(file.value);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                self.problems.note_read(&path, &text);
-                Some(text.trim_end_matches(['\n', '\r']).to_owned())
-            }
-            Err(error) => {
-                let message = format!("names {}, which cannot be read: {error}", path.display());
-                table.problem("file", file.offset, &message);
-                None
-            }
-        }
     }
 
     /// Returns a text or a list of texts.
