@@ -187,7 +187,7 @@ pub(crate) enum Command {
     /// List, show, carry and forget the conversations that runs take up with --session
     Sessions(SessionsArgs),
     /// List the agents that the agent file defines, checked
-    Agents,
+    Agents(AgentsArgs),
     /// Find out how the server of a provider differs from what its API says, and which settings it needs
     Doctor(DoctorArgs),
     /// Trust the agent file of a directory as it is, and the runs in its .neuron
@@ -356,6 +356,13 @@ pub(crate) struct SubmitArgs {
     pub(crate) wait: bool,
     #[command(flatten)]
     pub(crate) sign: SignArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    /// Print the JSON Schema of agent files instead, for editors
+    #[arg(long)]
+    pub(crate) schema: bool,
 }
 
 #[derive(Debug, Args)]

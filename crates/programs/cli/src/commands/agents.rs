@@ -7,7 +7,8 @@ use neuron_types::{AgentSpec, AskRule, Limits};
 use serde::Serialize;
 
 use crate::{
-    CliError, Exit, session::Session, terminal::describe, terminal::output::note, terminal::shown,
+    CliError, Exit, args::AgentsArgs, session::Session, terminal::describe, terminal::output::note,
+    terminal::shown,
 };
 
 /// One agent in `--json` output.
@@ -51,7 +52,15 @@ struct AgentLine<'a> {
     problem: Option<String>,
 }
 
-pub(crate) fn agents(session: &Session) -> Result<Exit, CliError> {
+pub(crate) fn agents(session: &Session, args: &AgentsArgs) -> Result<Exit, CliError> {
+    if args.schema {
+        let schema = AgentFile::schema();
+        match session.output.is_json() {
+            true => session.output.value(&schema)?,
+            false => session.output.text(&format!("{schema:#}"))?,
+        }
+        return Ok(Exit::Done);
+    }
     let file = session.agent_file_as_it_is()?;
     // Nothing is started and nothing is sent here.
     if let Err(error) = check_trust(&file, &ProcessEnvironment) {

@@ -61,7 +61,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
             let session = session.with_sessions_at(args.at);
             sessions::sessions(&session, args.command).await
         }
-        Command::Agents => agents::agents(&session),
+        Command::Agents(args) => agents::agents(&session, &args),
         Command::Doctor(args) => doctor::doctor(&session, &args).await,
         Command::Trust(args) => trust::trust(&session, &args.folder).await,
         Command::Mcp(args) => mcp::mcp(&session, args).await,

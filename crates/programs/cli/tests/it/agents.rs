@@ -28,6 +28,23 @@ fn lists_agents_and_says_which_variables_are_missing() {
 }
 
 #[test]
+fn prints_the_schema_of_agent_files_without_one() {
+    let home = Home::new();
+    home.write("neuron.toml", "no agent file");
+    let schema = home.neuron(&["agents", "--schema"]).exits(0).json();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    let agent = &schema["properties"]["agents"]["additionalProperties"];
+    assert!(agent["properties"]["model"]["description"].is_string());
+    assert_eq!(agent["additionalProperties"], false);
+    let line = home.neuron(&["agents", "--schema", "--json"]).exits(0);
+    assert_eq!(line.stdout.lines().count(), 1);
+    assert_eq!(line.json(), schema);
+}
+
+#[test]
 fn an_agent_is_ready_when_its_key_is_set_and_the_key_is_not_shown() {
     let home = Home::new();
     home.write("neuron.toml", FILE);

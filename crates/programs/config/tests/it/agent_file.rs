@@ -16,6 +16,7 @@ mod places;
 mod pools;
 mod problems;
 mod rates;
+mod schema;
 mod sessions;
 mod skills;
 mod spec;
@@ -29,8 +30,11 @@ use std::path::PathBuf;
 use neuron_config::{AgentFile, AgentFileError, Environment, OpenAgents, OpenOptions};
 use neuron_types::AgentSpec;
 
+/// Parses a file, and checks that the schema has the same opinion of it.
 fn parse(text: &str) -> Result<AgentFile, AgentFileError> {
-    AgentFile::parse(text, "neuron.toml")
+    let file = AgentFile::parse(text, "neuron.toml");
+    schema::agrees(text, file.as_ref().err());
+    file
 }
 
 /// Returns the definition of an agent.

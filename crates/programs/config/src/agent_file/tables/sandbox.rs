@@ -4,8 +4,8 @@ use neuron_sandbox::Sandbox;
 use serde_json::{Value, json};
 
 use crate::agent_file::text::{
-    keys::ValueKind,
-    kinds::{Boolean, List, Size},
+    keys::{Key, ValueKind, object},
+    kinds::{Boolean, CountOrZero, List, Size},
     table::Table,
 };
 
@@ -35,40 +35,52 @@ impl ValueKind for Sandbox {
 
     /// The keys of the table are those of `SandboxRules`, which reads it.
     fn schema() -> Value {
-        let described = |mut schema: Value, about: &str| {
-            if let Some(fields) = schema.as_object_mut() {
-                fields.insert("description".to_owned(), about.into());
-            }
-            schema
+        let key = |name, about, default, schema| Key {
+            name,
+            about,
+            default,
+            is_required: false,
+            schema,
         };
-        let table = json!({
-            "type": "object",
-            "properties": {
-                "read": described(
-                    List::schema(),
-                    "Further files and directories that can be read: absolute, from `~/`, or relative to the working \
-                     directory.",
-                ),
-                "write": described(
-                    List::schema(),
-                    "The files and directories that can be written.",
-                ),
-                "network": described(
-                    Boolean::schema(),
-                    "The whole network, and the services of this machine.",
-                ),
-                "memory": described(Size::schema(), "The most address space of each process."),
-                "processes": described(
-                    json!({ "type": "integer", "minimum": 1 }),
-                    "The most processes and threads; the kernel counts all of the user's.",
-                ),
-                "backend": described(
-                    json!({ "enum": ["bubblewrap", "landlock"] }),
-                    "`\"bubblewrap\"` or `\"landlock\"`.",
-                ),
-            },
-            "additionalProperties": false,
-        });
+        let table = object(&[
+            key(
+                "read",
+                "Further files and directories that can be read: absolute, from `~/`, or relative to the working \
+                 directory.",
+                None,
+                List::schema,
+            ),
+            key(
+                "write",
+                "The files and directories that can be written.",
+                Some(|| json!(["."])),
+                List::schema,
+            ),
+            key(
+                "network",
+                "The whole network, and the services of this machine.",
+                Some(|| json!(false)),
+                Boolean::schema,
+            ),
+            key(
+                "memory",
+                "The most address space of each process.",
+                None,
+                Size::schema,
+            ),
+            key(
+                "processes",
+                "The most processes and threads; the kernel counts all of the user's.",
+                None,
+                CountOrZero::<u64>::schema,
+            ),
+            key(
+                "backend",
+                "The program or the system call that confines.",
+                None,
+                || json!({ "enum": ["bubblewrap", "landlock"] }),
+            ),
+        ]);
         json!({ "anyOf": [{ "enum": ["workspace", "read-only", "off"] }, table] })
     }
 }

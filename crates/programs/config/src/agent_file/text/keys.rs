@@ -43,7 +43,8 @@ pub(crate) trait Keys {
 
     fn of<'a>(table: &Table<'a>) -> Self::Of<'a>;
 
-    /// Returns the declared keys in their order. A key that is declared twice has either form.
+    /// Returns the declared keys in their order. A key that is declared twice has either form, and is documented by
+    /// its first declaration.
     fn keys() -> Vec<Key>;
 
     /// Notes the keys of a table that are unknown.
@@ -80,11 +81,13 @@ pub(crate) fn object(keys: &[Key]) -> Value {
         if let Some(earlier) = properties.remove(key.name) {
             schema = json!({ "anyOf": [earlier, schema] });
         }
+        let mut declared = keys.iter();
+        let first = declared.find(|other| other.name == key.name).unwrap_or(key);
         if let Some(fields) = schema.as_object_mut() {
-            if !key.about.is_empty() {
-                fields.insert("description".to_owned(), key.about.trim().into());
+            if !first.about.is_empty() {
+                fields.insert("description".to_owned(), first.about.trim().into());
             }
-            if let Some(default) = key.default {
+            if let Some(default) = first.default {
                 fields.insert("default".to_owned(), default());
             }
         }

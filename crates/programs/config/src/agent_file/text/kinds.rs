@@ -58,13 +58,21 @@ kind!(
     Size => Option<usize>, size(),
     { "anyOf": [
         { "type": "integer", "minimum": 1 },
-        { "type": "string", "pattern": "^[0-9]+\\s*(B|KiB|MiB|GiB)$" },
+        { "type": "string", "pattern": "^0*[1-9][0-9]{0,18}\\s*(B|KiB|MiB|GiB)$" },
     ] }
 );
 kind!(
     /// A duration as a text with its units.
     Timespan => Option<Duration>, duration(),
-    { "type": "string", "pattern": "^\\s*([0-9][0-9.]*\\s*[A-Za-zµ]+\\s*)+$" }
+    {
+        "type": "string",
+        "pattern": concat!(
+            "^\\s*([0-9][0-9.]*\\s*(",
+            "nanos|nsec|ns|usec|us|µs|millis|msec|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|",
+            "days?|d|weeks?|wks?|w|months?|M|years?|yrs?|y)\\s*)+$",
+        ),
+        "allOf": [{ "pattern": "[1-9]" }],
+    }
 );
 kind!(
     /// An amount of US dollars.
