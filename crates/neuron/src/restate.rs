@@ -4,12 +4,12 @@
 
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 
-use neuron_engine::{RunClient, RunClientError};
+use neuron_engine::{Life, RunClient, RunClientError};
 use neuron_executor::{EventSink, Sessions};
 use neuron_local::StoredSessions;
 pub use neuron_restate as sdk;
 use neuron_restate::{
-    AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError, Workflow,
+    AgentServices, Metrics, RestateClient, ServerAddress, ServiceNames, SettingsError, Workflow,
 };
 use neuron_types::{RunId, RunRequest};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -125,6 +125,7 @@ pub struct WorkerBuilder {
     agents: Vec<Arc<Parts>>,
     settings: Vec<Setting>,
     sessions: Option<Arc<dyn Sessions>>,
+    life: Life,
 }
 
 type Setting = Box<dyn FnOnce(AgentServices) -> AgentServices + Send>;
@@ -132,6 +133,7 @@ type Setting = Box<dyn FnOnce(AgentServices) -> AgentServices + Send>;
 /// A worker that serves agents in a task of its own. It stops with [`stop`](Self::stop), or when it is dropped.
 pub struct Worker {
     address: SocketAddr,
+    metrics: Arc<Metrics>,
     stop: watch::Sender<bool>,
     task: Option<JoinHandle<Result<(), SettingsError>>>,
 }
@@ -169,6 +171,7 @@ impl Worker {
             agents: Vec::new(),
             settings: Vec::new(),
             sessions: None,
+            life: Life::default(),
         }
     }
 
@@ -176,6 +179,12 @@ impl Worker {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Returns what it measures: the attempts that it made, and those in flight.
+    #[must_use]
+    pub fn metrics(&self) -> Arc<Metrics> {
+        Arc::clone(&self.metrics)
     }
 
     /// Takes no new steps, lets those in flight end, and returns when the worker has stopped.
@@ -228,6 +237,7 @@ impl WorkerBuilder {
     pub(crate) fn set_up(mut self, shared: Shared) -> Self {
         self.agents = shared.agents;
         self.sessions = shared.sessions;
+        self.life = shared.life;
         let mut builder = self.accept_definitions(shared.accept_definitions);
         if let Some(sink) = shared.sink {
             builder = builder.sink(sink);
@@ -302,19 +312,20 @@ impl WorkerBuilder {
             .fold(services, |services, setting| setting(services));
         services.check_address(address)?;
         let (stop, mut stopped) = watch::channel(false);
-        let alive = self.agents;
+        let (alive, life) = (self.agents, self.life);
+        let metrics = services.metrics();
         let task = tokio::spawn(async move {
-            let served = services
-                .serve(listener, async move {
-                    // An error means that the worker was dropped.
-                    drop(stopped.wait_for(|stopped| *stopped).await);
-                })
-                .await;
+            let stop = life.note(async move {
+                // An error means that the worker was dropped.
+                drop(stopped.wait_for(|stopped| *stopped).await);
+            });
+            let served = life.of(services.serve(listener, stop)).await;
             drop(alive);
             served
         });
         Ok(Worker {
             address,
+            metrics,
             stop,
             task: Some(task),
         })

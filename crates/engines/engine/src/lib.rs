@@ -3,6 +3,7 @@
 mod body;
 mod client;
 mod door;
+mod health;
 mod ledger;
 mod left;
 mod segment;
@@ -14,6 +15,7 @@ pub use client::{
     RunFilter, RunFuture, RunHandle, RunPage, TicketPage,
 };
 pub use door::end_event;
+pub use health::{Health, Life, serve_health};
 pub use ledger::{RunClock, RunLedger, Unobserved};
 pub use left::{UnreadRequest, cannot_go_on, ends_run, hold_up, read_request};
 pub use segment::{Pace, SegmentSize};

@@ -30,6 +30,7 @@ pub use sessions::{
     stored::StoredSessions,
 };
 pub use worker::{
+    counts::WorkerCounts,
     event::WorkerEvent,
     local_worker::{LocalWorker, LocalWorkerBuilder},
     source::{ExecutorSource, NotServed, RunExecutor, WaitingRun},

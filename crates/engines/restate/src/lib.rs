@@ -13,4 +13,9 @@ pub use door::durable_context::RestateDurableContext;
 pub use services::segments::Workflow;
 pub use wire::service_names::{DEFAULT_PREFIX, ServiceNames};
 pub use wire::settings_error::SettingsError;
-pub use worker::{agent_services::AgentServices, worker_url::worker_url};
+pub use worker::{
+    agent_services::AgentServices,
+    health::WorkerHealth,
+    registration::Registration,
+    worker_url::{deployment_name, worker_url},
+};

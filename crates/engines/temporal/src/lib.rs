@@ -25,6 +25,7 @@ pub use wire::{
 };
 pub use worker::{
     agent_worker::{AgentWorker, AgentWorkerBuilder},
+    health::{NoMetrics, WorkerHealth},
     versioning::Versioning,
     worker_error::WorkerError,
 };

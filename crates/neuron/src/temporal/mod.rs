@@ -6,13 +6,13 @@ mod replay;
 
 use std::{fmt, io, sync::Arc, thread, time::Duration};
 
-use neuron_engine::{RunClient, RunClientError};
+use neuron_engine::{Life, RunClient, RunClientError};
 use neuron_executor::{EventSink, Sessions};
 use neuron_local::StoredSessions;
 pub use neuron_temporal as sdk;
 use neuron_temporal::{
     AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext,
-    WorkerError,
+    WorkerError, WorkerHealth,
 };
 use neuron_types::{DurableError, RunId, RunOutput, RunRequest, RunStart};
 use neuron_workflows::Workflow;
@@ -109,6 +109,10 @@ impl Client {
         self.workflow::<W>().start(run_id, input).await
     }
 
+    pub(crate) const fn connection(&self) -> &AgentClient {
+        &self.client
+    }
+
     /// Returns the runs, with those of these workflows by their names.
     pub(crate) fn runs_with(&self, served: &[Arc<Parts>]) -> Runs {
         let workflows = served.iter().filter_map(|agent| {
@@ -164,6 +168,8 @@ pub struct WorkerBuilder {
     agents: Vec<Arc<Parts>>,
     settings: Vec<Setting>,
     sessions: Option<Arc<dyn Sessions>>,
+    life: Life,
+    health: Option<WorkerHealth>,
 }
 
 type Setting = Box<dyn FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send>;
@@ -201,6 +207,8 @@ impl Worker {
             agents: Vec::new(),
             settings: Vec::new(),
             sessions: None,
+            life: Life::default(),
+            health: None,
         }
     }
 
@@ -254,6 +262,7 @@ impl WorkerBuilder {
     pub(crate) fn set_up(mut self, shared: Shared) -> Self {
         self.agents = shared.agents;
         self.sessions = shared.sessions;
+        self.life = shared.life;
         let mut builder = self.accept_definitions(shared.accept_definitions);
         if let Some(sink) = shared.sink {
             builder = builder.sink(sink);
@@ -262,6 +271,12 @@ impl WorkerBuilder {
             builder = builder.grace(period);
         }
         builder
+    }
+
+    /// Has this show that the server was reached.
+    pub(crate) fn reached(mut self, health: WorkerHealth) -> Self {
+        self.health = Some(health);
+        self
     }
 
     /// Returns the server and namespace that were set.
@@ -349,22 +364,29 @@ impl WorkerBuilder {
     ) -> Result<(), WorkerFailure> {
         // The agents own what their tools need.
         let _agents = self.agents.clone();
-        let mut worker = match self.worker().await {
-            Ok(worker) => worker,
+        let life = self.life.clone();
+        let (mut worker, client) = match self.worker().await {
+            Ok(served) => served,
             Err(failure) => {
                 drop(ready.send(Err(failure)));
                 return Ok(());
             }
         };
         drop(ready.send(Ok(())));
-        let stop = async move {
+        let stop = life.note(async move {
             // An error means that the worker was dropped.
             drop(stopped.wait_for(|stopped| *stopped).await);
-        };
-        Ok(worker.run(stop).await?)
+        });
+        let served = life.of(async {
+            tokio::select! {
+                served = worker.run(stop) => served,
+                never = client.renew_api_key() => match never {},
+            }
+        });
+        Ok(served.await?)
     }
 
-    async fn worker(self) -> Result<AgentWorker, WorkerFailure> {
+    async fn worker(self) -> Result<(AgentWorker, AgentClient), WorkerFailure> {
         let client = match &self.address {
             Some((address, namespace)) => {
                 AgentClient::connect_worker_to(address, namespace, REPORTS).await?
@@ -384,7 +406,11 @@ impl WorkerBuilder {
             .settings
             .into_iter()
             .fold(builder, |builder, setting| setting(builder));
-        Ok(builder.build()?)
+        let worker = builder.build()?;
+        if let Some(health) = &self.health {
+            health.reached(&client);
+        }
+        Ok((worker, client))
     }
 }
 

@@ -3,8 +3,15 @@
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use neuron_executor::EventSink;
+use neuron_local::WorkerCounts;
 
-use super::{EngineKind, Worker, WorkerFailure, handle::Served, local::LocalTask, shared::Shared};
+use super::{
+    EngineKind, Worker, WorkerFailure,
+    beside::{Beside, HealthPlace},
+    handle::Served,
+    local::LocalTask,
+    shared::Shared,
+};
 use crate::{Agent, AnyAgent, Runs};
 
 /// The queue, if none is set.
@@ -23,6 +30,7 @@ pub struct WorkerBuilder {
     shared: Shared,
     max_runs: Option<usize>,
     build: Option<(String, String)>,
+    health: Option<String>,
     #[cfg(feature = "temporal")]
     temporal: Change<crate::temporal::WorkerBuilder>,
     #[cfg(feature = "restate")]
@@ -59,6 +67,7 @@ impl WorkerBuilder {
             shared: Shared::default(),
             max_runs: None,
             build: None,
+            health: None,
             #[cfg(feature = "temporal")]
             temporal: Vec::new(),
             #[cfg(feature = "restate")]
@@ -142,6 +151,20 @@ impl WorkerBuilder {
         self
     }
 
+    /// Has the worker answer about its health at this address, such as `0.0.0.0:9090`; port 0 is any free port. Default is
+    /// that it does not. `GET` of
+    ///
+    /// - `/healthz` is 200 while the worker lives, and 503 when its thread has hung for a minute;
+    /// - `/readyz` is 200 while the worker can take work, and 503 while it stops, its engine does not answer, or the engine
+    ///   does not know it, with the reason as text;
+    /// - `/metrics` is what the worker measures, in the text format of Prometheus.
+    ///
+    /// Whoever reaches the address can read these: it should not be a public one.
+    pub fn health(mut self, address: impl Into<String>) -> Self {
+        self.health = Some(address.into());
+        self
+    }
+
     /// Changes a setting of the worker on Temporal that this builder has no setter for, such as its server. Its task
     /// queue and agents are those of this builder.
     #[cfg(feature = "temporal")]
@@ -185,7 +208,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets whether a worker on Restate registers itself with the server. Default is `true`: once, when it starts. A
+    /// Sets whether a worker on Restate registers itself with the server. Default is `true`: when it starts, and again when
+    /// the server has forgotten it, for example because its data were lost. A
     /// worker without a [`deployment`](Self::deployment) at an address of this machine replaces what was registered at
     /// that address, which is for development; any other worker is rejected if another version is registered at its
     /// URL.
@@ -212,21 +236,29 @@ impl WorkerBuilder {
     }
 
     async fn spawn_local(self) -> Result<Worker, WorkerFailure> {
-        let (worker, client) = LocalTask::spawn(&self.home, self.shared, self.max_runs).await?;
+        let place = HealthPlace::listen(self.health).await?;
+        let life = self.shared.life.clone();
+        let counts = WorkerCounts::default();
+        let (worker, client) =
+            LocalTask::spawn(&self.home, self.shared, self.max_runs, counts.clone()).await?;
+        let mut beside = Beside::default();
+        beside.serve_health(place, life, counts);
         Ok(Worker::new(
             Runs::from(client),
             self.kind,
             Served::Local(worker),
+            beside,
         ))
     }
 
     #[cfg(feature = "temporal")]
     async fn spawn_on_temporal(self) -> Result<Worker, WorkerFailure> {
-        use neuron_temporal::Versioning;
+        use neuron_temporal::{Versioning, WorkerHealth};
 
         use crate::temporal::Client;
 
-        let served = self.shared.agents.clone();
+        let place = HealthPlace::listen(self.health).await?;
+        let (life, served) = (self.shared.life.clone(), self.shared.agents.clone());
         let builder = crate::temporal::Worker::builder().set_up(self.shared);
         let builder = match self.build {
             Some((name, build)) => {
@@ -242,25 +274,45 @@ impl WorkerBuilder {
             None => Client::connect().await?,
         };
         let client = client.task_queue(self.queue);
+        let mut beside = Beside::default();
+        let builder = match place {
+            Some(place) => {
+                let (health, options) = WorkerHealth::collecting()?;
+                beside.serve_health(Some(place), life, health.clone());
+                builder
+                    .with(move |worker| worker.telemetry(options))
+                    .reached(health)
+            }
+            None => builder,
+        };
         let worker = builder.spawn().await?;
+        // The worker has a connection of its own.
+        let renewed = client.connection().clone();
+        beside.spawn(async move { renewed.renew_api_key().await });
         Ok(Worker::new(
             client.runs_with(&served),
             self.kind,
             Served::Temporal(Some(worker)),
+            beside,
         ))
     }
 
     #[cfg(feature = "restate")]
     async fn spawn_on_restate(self) -> Result<Worker, WorkerFailure> {
-        use neuron_restate::{RestateClient, ServerAddress, ServiceNames, worker_url};
+        use neuron_restate::{
+            Registration, RestateClient, ServerAddress, ServiceNames, WorkerHealth, worker_url,
+        };
 
         use crate::restate::{Client, WorkerFailure as NotServed};
 
+        let place = HealthPlace::listen(self.health).await?;
+        let life = self.shared.life.clone();
         let names = ServiceNames::new(self.queue).map_err(NotServed::from)?;
         let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
         let has_build = self.build.is_some();
         let deployment = self.build.map(|(name, build)| format!("{name}-{build}"));
         let client = RestateClient::new(server, names.clone())?.with_deployment(deployment.clone());
+        let server = client.clone();
         let client = Client::from(client);
         let builder = crate::restate::Worker::builder()
             .listen(self.restate_place.listen)
@@ -272,25 +324,31 @@ impl WorkerBuilder {
         let changes = self.restate.into_iter();
         let builder = changes.fold(builder, |builder, change| change(builder));
         let worker = builder.names(names).spawn().await?;
+        let health = WorkerHealth::new(worker.metrics(), self.restate_place.is_registered);
+        let mut beside = Beside::default();
+        beside.serve_health(place, life, health.clone());
         if self.restate_place.is_registered {
             let is_here = worker.address().ip().is_loopback() && self.restate_place.url.is_none();
             // A build stays where runs have begun on it.
             let is_development = is_here && !has_build;
             let here = || worker_url("http", worker.address());
             let url = self.restate_place.url.unwrap_or_else(here);
-            let registered = match is_development {
-                true => client.register_over(&url).await,
-                false => client.register(&url).await,
+            let (how, registered) = match is_development {
+                true => (Registration::Over, client.register_over(&url).await),
+                false => (Registration::New, client.register(&url).await),
             };
             if let Err(error) = registered {
                 worker.stop().await?;
                 return Err(error.into());
             }
+            health.set_registered(true);
+            beside.spawn(async move { server.keep_registered(&url, how, &health).await });
         }
         Ok(Worker::new(
             Runs::from(client),
             self.kind,
             Served::Restate(Some(worker)),
+            beside,
         ))
     }
 }

@@ -1,11 +1,11 @@
 //! A worker that serves.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, net::SocketAddr, sync::Arc};
 
 use neuron_types::{RunId, RunRequest};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{EngineKind, WorkerFailure, local::LocalTask};
+use super::{EngineKind, WorkerFailure, beside::Beside, local::LocalTask};
 use crate::{
     Runs,
     agent::Parts,
@@ -36,6 +36,7 @@ pub struct Worker {
     runs: Runs,
     kind: EngineKind,
     served: Served,
+    beside: Beside,
 }
 
 /// What serves.
@@ -48,14 +49,26 @@ pub(super) enum Served {
 }
 
 impl Worker {
-    pub(super) const fn new(runs: Runs, kind: EngineKind, served: Served) -> Self {
-        Self { runs, kind, served }
+    pub(super) const fn new(runs: Runs, kind: EngineKind, served: Served, beside: Beside) -> Self {
+        Self {
+            runs,
+            kind,
+            served,
+            beside,
+        }
     }
 
     /// Returns the engine that it serves.
     #[must_use]
     pub const fn engine(&self) -> EngineKind {
         self.kind
+    }
+
+    /// Returns the address at which it answers [about its health](crate::WorkerBuilder::health), with the port that it has;
+    /// `None` if it does not.
+    #[must_use]
+    pub const fn health_address(&self) -> Option<SocketAddr> {
+        self.beside.health()
     }
 
     /// Returns the runs on the engine, those of other workers among them.

@@ -6,7 +6,7 @@ use neuron_engine::RunClient;
 use neuron_executor::{Agents, Executors};
 use neuron_local::{
     ExecutorSource, Journal, JournalError, LocalClient, LocalWorker, NotServed, RunExecutor,
-    WaitingRun, WorkerEvent,
+    WaitingRun, WorkerCounts, WorkerEvent,
 };
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -25,6 +25,7 @@ impl LocalTask {
         home: &Path,
         shared: Shared,
         max_runs: Option<usize>,
+        counts: WorkerCounts,
     ) -> Result<(Self, Arc<dyn RunClient>), WorkerFailure> {
         let served = shared.agents;
         let (agents, mut executors) = Parts::served(&served)?;
@@ -47,7 +48,10 @@ impl LocalTask {
         let mut worker = LocalWorker::builder(journal.clone(), source, |door, start| {
             Box::pin(neuron_workflows::agent(door, start))
         })
-        .reporter(log);
+        .reporter(move |event| {
+            counts.count(event);
+            log(event);
+        });
         if let Some(runs) = max_runs {
             worker = worker.max_runs(runs);
         }
@@ -59,12 +63,13 @@ impl LocalTask {
         }
         let worker = worker.build();
         let (stop, mut stopped) = watch::channel(false);
+        let life = shared.life;
         let task = tokio::spawn(async move {
-            let ended = worker.serve(async move {
+            let stop = life.note(async move {
                 // An error means that the worker was dropped.
                 drop(stopped.wait_for(|stopped| *stopped).await);
             });
-            let ended = ended.await;
+            let ended = life.of(worker.serve(stop)).await;
             // The agents own what their tools need.
             drop(served);
             ended

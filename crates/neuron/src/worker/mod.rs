@@ -1,5 +1,6 @@
 //! A worker that serves agents, whatever the engine.
 
+mod beside;
 mod builder;
 mod engine_kind;
 mod handle;

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use neuron_engine::Life;
 use neuron_executor::{EventSink, Sessions};
 
 use crate::agent::Parts;
@@ -14,4 +15,6 @@ pub(crate) struct Shared {
     pub(crate) sink: Option<Arc<dyn EventSink>>,
     pub(crate) grace: Option<Duration>,
     pub(crate) accept_definitions: bool,
+    /// Shows whether the worker lives, and whether it is stopping.
+    pub(crate) life: Life,
 }

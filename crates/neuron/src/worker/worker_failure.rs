@@ -29,6 +29,19 @@ pub enum WorkerFailure {
     #[cfg(feature = "restate")]
     #[error(transparent)]
     Restate(#[from] crate::restate::WorkerFailure),
+    /// The worker cannot listen where it is to answer about its health.
+    #[error("the worker cannot answer about its health at {address}")]
+    Health {
+        /// The address.
+        address: String,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// The worker on Temporal cannot be measured.
+    #[cfg(feature = "temporal")]
+    #[error(transparent)]
+    Metrics(#[from] neuron_temporal::NoMetrics),
     /// The system does not report signals.
     #[error("the system reports no signals")]
     Signals(#[source] io::Error),

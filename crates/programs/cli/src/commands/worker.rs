@@ -1,13 +1,8 @@
 //! `neuron worker`
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
-
-use neuron_local::{LocalWorker, WorkerEvent};
+use neuron_local::{LocalWorker, WorkerCounts, WorkerEvent};
 use neuron_types::RunId;
-use neuron_worker::{Health, Life, listen, serve_health};
+use neuron_worker::{Life, listen, serve_health};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -29,15 +24,11 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     let file = session.agent_file().await?;
     let signals = Signals::listen()?;
     let journal = session.journal().await?;
-    let counts = Arc::new(Counts::default());
+    let counts = WorkerCounts::default();
     let life = Life::default();
     if let Some(address) = args.http {
         let (listener, address) = listen(address).await?;
-        tokio::spawn(serve_health(
-            listener,
-            life.clone(),
-            OfWorker(Arc::clone(&counts)),
-        ));
+        tokio::spawn(serve_health(listener, life.clone(), counts.clone()));
         note(&format!("health at http://{address}/healthz"));
     }
     let names: Vec<_> = file
@@ -52,12 +43,11 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     }
     let source = WorkerSource::new(file, session.open_options()?, session.directory()?);
     let output = session.output;
-    let told = Arc::clone(&counts);
     let (ended, endings) = unbounded_channel();
     let taking_in = tokio::spawn(take_in_each(session.clone(), endings));
     let last = ended.clone();
     let report = move |event: &WorkerEvent| {
-        told.count(event);
+        counts.count(event);
         if let WorkerEvent::Ended { output } = event {
             // The task that takes the runs in ends after the worker.
             ended.send(Some(output.run_id.clone())).ok();
@@ -90,10 +80,10 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
         shown::line(&home)
     ));
     let first = signals.first().clone();
-    let stop = life.note(Box::pin(async move {
+    let stop = life.note(async move {
         first.cancelled().await;
         note("stopping: calls in flight get time to end, a second signal ends at once");
-    }));
+    });
     let served = life.of(worker.build().serve(stop)).await;
     source.stop().await;
     last.send(None).ok();
@@ -162,49 +152,5 @@ fn value(event: &WorkerEvent) -> Value {
         }
         WorkerEvent::PutAway { run_id } => json!({ "event": "put_away", "run_id": run_id }),
         _ => json!({ "event": "unknown" }),
-    }
-}
-
-/// How often each kind of event happened.
-#[derive(Debug, Default)]
-struct Counts {
-    started: AtomicU64,
-    parked: AtomicU64,
-    ended: AtomicU64,
-}
-
-impl Counts {
-    fn count(&self, event: &WorkerEvent) {
-        let counter = match event {
-            WorkerEvent::Started { .. } => &self.started,
-            WorkerEvent::Parked { .. } => &self.parked,
-            WorkerEvent::Ended { .. } => &self.ended,
-            _ => return,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// The worker's own metrics.
-struct OfWorker(Arc<Counts>);
-
-impl Health for OfWorker {
-    async fn ready(&self) -> Result<(), String> {
-        Ok(())
-    }
-
-    async fn metrics(&self) -> Result<String, String> {
-        let counters = [
-            ("started", &self.0.started),
-            ("parked", &self.0.parked),
-            ("ended", &self.0.ended),
-        ];
-        let lines = counters.map(|(name, counter)| {
-            let count = counter.load(Ordering::Relaxed);
-            format!(
-                "# TYPE neuron_local_runs_{name}_total counter\nneuron_local_runs_{name}_total {count}\n"
-            )
-        });
-        Ok(lines.concat())
     }
 }

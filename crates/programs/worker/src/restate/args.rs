@@ -5,8 +5,8 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use clap::Args as ClapArgs;
 use neuron_restate::DEFAULT_PREFIX;
 
-use super::registration::Registration;
 use crate::{Settings, duration};
+use neuron_restate::Registration;
 
 /// The shortest time after which a run is suspended.
 const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);

@@ -2,20 +2,18 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use neuron_engine::RunClient;
+use neuron_engine::{Life, RunClient, serve_health};
 use neuron_executor::Executors;
 use neuron_restate::{
-    AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError, worker_url,
+    AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError, WorkerHealth,
+    deployment_name, worker_url,
 };
 
 mod args;
-mod health;
-mod registration;
 
 pub use args::Args;
 
-use self::health::RestateHealth;
-use crate::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
+use crate::{ServedAgents, Stop, WorkerError, listen, run, say};
 
 /// Serves the agents of an agent file on Restate until a signal ends the program: see [`run`].
 ///
@@ -36,7 +34,7 @@ fn not_listened(error: SettingsError) -> WorkerError {
 
 async fn until(args: Args, stop: Stop) -> Result<(), WorkerError> {
     let life = Life::default();
-    let stop = life.note(stop);
+    let stop = Box::pin(life.note(stop));
     life.of(async {
         let agents = ServedAgents::load(&args.settings).await?;
         let served = serve_agents(args, &agents, &life, stop).await;
@@ -73,19 +71,20 @@ async fn serve_agents(
     let url = args.url.unwrap_or_else(|| worker_url(scheme, address));
     // The address of a worker that listens at every address is a guess.
     let is_known = has_url || !args.listen.ip().is_unspecified();
-    let called = || is_known.then(|| registration::deployment(&url));
+    let called = || is_known.then(|| deployment_name(&url));
     let deployment = args.deployment.or_else(called);
     if let Some(deployment) = &deployment {
         services = services.with_deployment(deployment);
     }
-    let health = RestateHealth::new(services.metrics(), registration.is_some());
+    let health = WorkerHealth::new(services.metrics(), registration.is_some());
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;
         tokio::spawn(serve_health(listener, life.clone(), health.clone()));
     }
     if let Some(how) = registration {
         let client = client()?.with_deployment(deployment);
-        tokio::spawn(registration::register(client, how, url.clone(), health));
+        let url = url.clone();
+        tokio::spawn(async move { client.keep_registered(&url, how, &health).await });
     }
     say(&format!(
         "serving {served} to Restate at {url}, service {}",

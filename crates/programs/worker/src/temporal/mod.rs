@@ -1,24 +1,21 @@
 //! The worker on Temporal: its command line, and the program.
 
-use std::{
-    process::ExitCode,
-    sync::{Arc, OnceLock},
-};
+use std::{process::ExitCode, sync::Arc};
 
-use neuron_engine::RunClient;
-use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
+use neuron_engine::{Life, RunClient, serve_health};
+use neuron_temporal::{
+    AgentWorker, AgentWorkflow, NoMetrics, TemporalDurableContext, WorkerHealth,
+};
 use neuron_types::{DurableError, RunOutput, RunStart};
 
 mod args;
 mod connection;
-mod health;
 mod tuning;
 mod versions;
 
 pub use args::Args;
 
-use self::health::TemporalHealth;
-use crate::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
+use crate::{ServedAgents, Stop, WorkerError, listen, run, say};
 
 /// The workflow that runs one agent to completion.
 struct Agent;
@@ -43,9 +40,14 @@ pub fn serve(args: Args) -> ExitCode {
     run(args.settings.log_format, |stop| until(args, stop))
 }
 
+/// The reason why the worker does not answer about its health, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: leave --http out")]
+struct NoHealth(#[source] NoMetrics);
+
 async fn until(args: Args, stop: Stop) -> Result<(), WorkerError> {
     let life = Life::default();
-    let stop = life.note(stop);
+    let stop = Box::pin(life.note(stop));
     life.of(async {
         let agents = ServedAgents::load(&args.settings).await?;
         let served = serve_agents(args, &agents, &life, stop).await;
@@ -62,13 +64,13 @@ async fn serve_agents(
     mut stop: Stop,
 ) -> Result<(), WorkerError> {
     let version = args.versions.check(|name| std::env::var(name).ok())?;
-    let reached = Arc::new(OnceLock::new());
-    let mut telemetry = None;
+    let mut measured = None;
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;
-        let (health, options) = TemporalHealth::start(Arc::clone(&reached))?;
-        tokio::spawn(serve_health(listener, life.clone(), health));
-        telemetry = Some(options);
+        let collecting = WorkerHealth::collecting();
+        let (health, options) = collecting.map_err(|error| WorkerError::engine(NoHealth(error)))?;
+        tokio::spawn(serve_health(listener, life.clone(), health.clone()));
+        measured = Some((health, options));
     }
     let client = tokio::select! {
         client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
@@ -93,15 +95,14 @@ async fn serve_agents(
     if let Some(grace) = args.settings.grace {
         builder = builder.grace(grace);
     }
-    if let Some(telemetry) = telemetry {
-        builder = builder.telemetry(telemetry);
+    if let Some((health, options)) = measured {
+        builder = builder.telemetry(options);
+        health.reached(&client);
     }
     let mut worker = builder
         .workflow::<Agent>()
         .build()
         .map_err(WorkerError::broken)?;
-    // It is only set once.
-    drop(reached.set(client.clone()));
     say(&format!(
         "serving {} on Temporal at {}, namespace {}, task queue {}",
         agents.names().join(", "),

@@ -10,7 +10,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use crate::Life;
+use super::Life;
 
 /// The readiness and the metrics of a worker.
 pub trait Health: Send + Sync + 'static {

@@ -2,26 +2,27 @@
 
 use std::{
     error::Error,
+    fmt,
     net::SocketAddr,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
-use neuron_engine::RunClientError;
-use neuron_temporal::AgentClient;
+use neuron_engine::{Health, RunClientError};
 use neuron_types::with_causes;
 use temporalio_common::telemetry::{
     PrometheusExporterOptions, TelemetryOptions, metrics::CoreMeter,
     start_prometheus_metric_exporter,
 };
 
-use crate::{Health, WorkerError};
+use crate::AgentClient;
 
 /// Timeout of a readiness probe.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The parts of the answers.
-pub(crate) struct TemporalHealth {
+/// The readiness and the metrics of a worker on Temporal. Clones are of the same worker.
+#[derive(Clone)]
+pub struct WorkerHealth {
     /// The client, once the server was reached.
     client: Arc<OnceLock<AgentClient>>,
     /// The address of the SDK's own exporter, on this machine only.
@@ -29,22 +30,30 @@ pub(crate) struct TemporalHealth {
     http: reqwest::Client,
 }
 
+/// The metrics of a worker cannot be collected.
 #[derive(Debug, thiserror::Error)]
-#[error("the metrics cannot be collected: leave --http out")]
-struct NoMetrics(#[source] Box<dyn Error + Send + Sync>);
+#[error("the metrics cannot be collected")]
+pub struct NoMetrics(#[source] Box<dyn Error + Send + Sync>);
 
-impl TemporalHealth {
-    /// Starts collecting metrics. The worker is ready once there is a client. The returned options let the SDK measure
-    /// the worker.
-    pub(crate) fn start(
-        client: Arc<OnceLock<AgentClient>>,
-    ) -> Result<(Self, TelemetryOptions), WorkerError> {
-        Self::collect(client).map_err(|source| WorkerError::engine(NoMetrics(source)))
+impl WorkerHealth {
+    /// Starts collecting metrics. The worker is ready from [`reached`](Self::reached) on, while its namespace can be used.
+    /// The options let the SDK measure the worker: see
+    /// [`AgentWorkerBuilder::telemetry`](crate::AgentWorkerBuilder::telemetry).
+    ///
+    /// # Errors
+    ///
+    /// [`NoMetrics`] if no port of this machine is free, or the system has no trusted certificates.
+    pub fn collecting() -> Result<(Self, TelemetryOptions), NoMetrics> {
+        Self::collect().map_err(NoMetrics)
     }
 
-    fn collect(
-        client: Arc<OnceLock<AgentClient>>,
-    ) -> Result<(Self, TelemetryOptions), Box<dyn Error + Send + Sync>> {
+    /// Notes that the server was reached with this client.
+    pub fn reached(&self, client: &AgentClient) {
+        // It is only set once.
+        drop(self.client.set(client.clone()));
+    }
+
+    fn collect() -> Result<(Self, TelemetryOptions), Box<dyn Error + Send + Sync>> {
         let options = PrometheusExporterOptions::builder()
             .socket_addr(SocketAddr::from(([127, 0, 0, 1], 0)))
             .counters_total_suffix(true)
@@ -56,7 +65,7 @@ impl TemporalHealth {
         let telemetry = TelemetryOptions::builder().metrics(meter).build();
         let http = neuron_tls::client_builder()?.no_proxy().timeout(PATIENCE);
         let health = Self {
-            client,
+            client: Arc::default(),
             metrics: exporter.bound_addr,
             http: http.build()?,
         };
@@ -64,7 +73,7 @@ impl TemporalHealth {
     }
 }
 
-impl Health for TemporalHealth {
+impl Health for WorkerHealth {
     async fn ready(&self) -> Result<(), String> {
         let Some(client) = self.client.get() else {
             return Err("Temporal is not reached yet".to_owned());
@@ -87,5 +96,13 @@ impl Health for TemporalHealth {
             tracing::warn!(%error, "the metrics cannot be read");
             "there are no metrics".to_owned()
         })
+    }
+}
+
+impl fmt::Debug for WorkerHealth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerHealth")
+            .field("metrics", &self.metrics)
+            .finish_non_exhaustive()
     }
 }

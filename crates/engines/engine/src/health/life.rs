@@ -11,8 +11,6 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::Stop;
-
 /// The interval of a worker's heartbeat.
 const BEAT: Duration = Duration::from_secs(1);
 
@@ -53,13 +51,15 @@ impl Life {
 
     /// Returns the same future for the end of the work, and notes the end here: from then on the worker is not ready
     /// any more.
-    #[must_use]
-    pub fn note(&self, stop: Stop) -> Stop {
+    pub fn note<F>(&self, stop: F) -> impl Future<Output = ()> + Send + use<F>
+    where
+        F: Future<Output = ()> + Send,
+    {
         let life = self.clone();
-        Box::pin(async move {
+        async move {
             stop.await;
             life.state.is_stopping.store(true, Ordering::Relaxed);
-        })
+        }
     }
 
     /// Returns whether the worker is stopping: it takes no new work.
@@ -112,7 +112,7 @@ mod tests {
     #[tokio::test]
     async fn a_worker_that_was_stopped_is_stopping() {
         let life = Life::default();
-        let stop = life.note(Box::pin(async {}));
+        let stop = life.note(async {});
         assert!(!life.is_stopping());
         stop.await;
         assert!(life.is_stopping());
