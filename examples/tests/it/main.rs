@@ -23,3 +23,5 @@ mod review;
 mod survive;
 mod teams;
 mod turn;
+#[cfg(feature = "engines")]
+mod worker;
