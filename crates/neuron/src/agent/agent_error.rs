@@ -145,6 +145,16 @@ pub enum AgentError {
         /// The rule.
         rule: String,
     },
+    /// The agent has a limit of cost, and a model whose price is not known.
+    #[error(
+        "agent {agent} has a limit of cost, and the price of {model} is not known: set it with `.prices(…)`, or limit tokens"
+    )]
+    NoPrice {
+        /// The agent.
+        agent: String,
+        /// The model, as `provider/model`.
+        model: String,
+    },
     /// The agent file cannot be used.
     #[error("agent {agent} cannot be read from its file")]
     File {

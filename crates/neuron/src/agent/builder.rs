@@ -20,7 +20,10 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Agent, AgentError, AgentTool, HandoffEntry, Model, Others, Parts, SubAgentEntry};
+use super::{
+    Agent, AgentError, AgentTool, HandoffEntry, Model, Others, Parts, SubAgentEntry,
+    model::ResolvedModel,
+};
 
 /// Builds an [`Agent`].
 ///
@@ -529,7 +532,10 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets the prices of models. Default is no prices: no call has a known cost.
+    /// Sets the prices of models. The published prices of Anthropic's and OpenAI's models are known where the model is named,
+    /// such as `"anthropic/claude-sonnet-5-5"`, and the environment names no other server; a price that is set replaces them.
+    /// The cost of calls of any other model is not known. A provider that was given as a value is named `own`, and a fallback
+    /// `own-2` and so on.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.executor = self.executor.prices(prices);
         self
@@ -596,7 +602,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     ///
     /// [`AgentError`]: no model, a provider without a key, a tool whose commands cannot be confined here, a tool with a
     /// reserved name, a rule about calls that cannot be parsed or that names no tool of the agent; two other agents of
-    /// the same name, or a workflow among them.
+    /// the same name, or a workflow among them; a limit of cost with a model whose price is not known.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
         settle_tools(&name, &mut self.tools, self.sandbox.as_ref())?;
@@ -606,8 +612,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
                 let model = model.resolve(&name)?;
                 let head = self.spec.head_mut();
                 head.provider = Some(model.provider_name.clone());
-                head.model = model.model;
-                executor = executor.shared_provider(model.provider_name, model.provider);
+                head.model.clone_from(&model.model);
+                executor = add_model(executor, model);
             }
             None if self.spec.head.provider.is_none() => {
                 return Err(AgentError::NoModel { agent: name });
@@ -619,7 +625,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             let head = self.spec.head_mut();
             head.fallback_models
                 .push(format!("{}/{}", model.provider_name, model.model));
-            executor = executor.shared_provider(model.provider_name, model.provider);
+            executor = add_model(executor, model);
         }
         if let (Some(limiter), Some(provider)) = (self.limiter, &self.spec.head.provider) {
             executor = executor.limiter(provider.as_str(), limiter);
@@ -633,6 +639,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         }
         let others = self.others.settle(&mut self.spec)?;
         check_rules(&self.spec)?;
+        check_prices(&self.spec, executor.known_prices())?;
         Ok(Agent::new(Parts {
             spec: self.spec,
             executor: executor.tools(self.tools).build(),
@@ -642,6 +649,35 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             file: self.file,
             alive: self.alive,
         }))
+    }
+}
+
+fn add_model(executor: ExecutorBuilder, model: ResolvedModel) -> ExecutorBuilder {
+    let executor = match model.prices {
+        Some(list) => executor.price_list(model.provider_name.as_str(), list),
+        None => executor,
+    };
+    executor.shared_provider(model.provider_name, model.provider)
+}
+
+/// Checks that a limit of cost can be kept: that the prices of the agent's models are known.
+fn check_prices(spec: &AgentSpec, prices: &Prices) -> Result<(), AgentError> {
+    if spec.limits.cost_usd.is_none() {
+        return Ok(());
+    }
+    let head = &spec.head;
+    let own = head
+        .provider
+        .iter()
+        .map(|name| format!("{name}/{}", head.model));
+    let mut all = own.chain(head.fallback_models.iter().cloned());
+    let is_unknown = |model: &String| prices.rates([model]).is_empty();
+    match all.find(is_unknown) {
+        Some(model) => Err(AgentError::NoPrice {
+            agent: spec.name.clone(),
+            model,
+        }),
+        None => Ok(()),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
+use neuron_executor::PriceList;
 use neuron_types::{DynProvider, Provider};
 
 use super::AgentError;
-use crate::providers::BUILT;
+use crate::providers::{BUILT, Built};
 
 /// The name under which an executor knows a provider that was given as a value.
 const OWN: &str = "own";
@@ -32,6 +33,8 @@ pub(crate) struct ResolvedModel {
     pub(crate) provider_name: String,
     pub(crate) provider: Arc<dyn DynProvider>,
     pub(crate) model: String,
+    /// The prices that its provider publishes.
+    pub(crate) prices: Option<PriceList>,
 }
 
 impl ResolvedModel {
@@ -62,13 +65,16 @@ impl Model {
                 provider_name: OWN.to_owned(),
                 provider,
                 model,
+                prices: None,
             }),
             Source::Named(name) => match name.split_once('/') {
                 Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
+                    let built = built(agent, provider)?;
                     Ok(ResolvedModel {
                         provider_name: provider.to_owned(),
-                        provider: from_environment(agent, provider)?,
+                        provider: from_environment(agent, built)?,
                         model: model.to_owned(),
+                        prices: built.price_list(),
                     })
                 }
                 _ => Err(AgentError::ModelName {
@@ -103,16 +109,19 @@ impl fmt::Debug for Model {
     }
 }
 
-fn from_environment(agent: &str, name: &str) -> Result<Arc<dyn DynProvider>, AgentError> {
-    let built = BUILT.iter().find(|(known, _)| *known == name);
-    let (_, from_env) = built.ok_or_else(|| AgentError::UnknownProvider {
+fn built(agent: &str, name: &str) -> Result<&'static Built, AgentError> {
+    let built = BUILT.iter().find(|known| known.name == name);
+    built.ok_or_else(|| AgentError::UnknownProvider {
         agent: agent.to_owned(),
         provider: name.to_owned(),
-        known: BUILT.iter().map(|(known, _)| *known).collect(),
-    })?;
-    from_env().map_err(|source| AgentError::Provider {
+        known: BUILT.iter().map(|known| known.name).collect(),
+    })
+}
+
+fn from_environment(agent: &str, built: &Built) -> Result<Arc<dyn DynProvider>, AgentError> {
+    (built.from_env)().map_err(|source| AgentError::Provider {
         agent: agent.to_owned(),
-        provider: name.to_owned(),
+        provider: built.name.to_owned(),
         source: source.into(),
     })
 }

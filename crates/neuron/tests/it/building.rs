@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use neuron::{
     AgentError,
+    executor::{ModelPrice, Prices},
     prelude::*,
     tool::{BUILTIN_TOOLS, ToolOutput, tool_middleware_fn},
 };
@@ -35,6 +36,22 @@ fn a_model_is_a_provider_and_a_name() {
     let error = error.to_string();
     let expected = r#"agent a: there is no provider "nobody" (known: anthropic, "#;
     assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn a_limit_of_cost_needs_the_price_of_each_model() {
+    let limited = || {
+        let limits = Limits::turns(3).cost_usd(2);
+        Agent::builder("a").model(model()).limits(limits)
+    };
+    let error = limited().build().unwrap_err();
+    assert!(matches!(error, AgentError::NoPrice { .. }), "{error}");
+    let mut prices = Prices::default();
+    prices.insert("own", "script", ModelPrice::new(1, 5));
+    assert!(limited().prices(prices.clone()).build().is_ok());
+    let error = limited().prices(prices).fallback(model()).build();
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("own-2/script"), "{error}");
 }
 
 #[test]

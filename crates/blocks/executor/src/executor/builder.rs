@@ -7,7 +7,7 @@ use neuron_types::{DynProvider, Guard, Hook, Provider, ToolContext, VerifyDecisi
 use tracing::warn;
 
 use super::{Executor, Inner, deferred::Deferred, guards::Guards, hooks::Hooks};
-use crate::{Prices, RateLimiter};
+use crate::{PriceList, Prices, RateLimiter};
 
 /// The largest tool result that reaches the model, in bytes of text, unless the builder sets another.
 const MAX_RESULT_BYTES: usize = 256 * 1024;
@@ -162,6 +162,18 @@ impl ExecutorBuilder {
     pub fn prices(mut self, prices: Prices) -> Self {
         self.prices = prices;
         self
+    }
+
+    /// Has the published prices of this vendor apply to the models of a provider, where none is set.
+    pub fn price_list(mut self, provider: impl Into<String>, list: PriceList) -> Self {
+        self.prices.use_list(provider, list);
+        self
+    }
+
+    /// Returns the prices that are known so far.
+    #[must_use]
+    pub const fn known_prices(&self) -> &Prices {
+        &self.prices
     }
 
     /// Sets the tools' working directory. Default is that of the process.

@@ -93,6 +93,21 @@ const HAIKU_5_5: Row = row(&["claude-haiku-5-5"], 100, 500, 10, 125);
 const HAIKU_5_5_LONG_PROMPT: u64 = 100_000;
 
 impl PriceList {
+    /// Returns the list if it holds for a provider with this base URL, which is one of the vendor's main address. `None` as a
+    /// base URL is that address.
+    #[must_use]
+    pub fn at(self, base_url: Option<&str>) -> Option<Self> {
+        let home = match self {
+            Self::OpenAi => "api.openai.com",
+            Self::Anthropic => "api.anthropic.com",
+        };
+        let is_home = base_url.is_none_or(|url| {
+            let rest = url.trim().strip_prefix("https://").unwrap_or_default();
+            rest.split(['/', ':']).next() == Some(home)
+        });
+        is_home.then_some(self)
+    }
+
     /// Returns the price of a model, by the vendor's name of it. A name with a date, `claude-opus-4-5-20251101` or
     /// `gpt-6.1-terra-2026-10-01`, has the price of the name without it, and so has one with `-latest`. Any other name that
     /// begins like one of the list is of another model, whose price is not known.

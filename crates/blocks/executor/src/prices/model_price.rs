@@ -28,6 +28,18 @@ pub struct LongPrompt {
 }
 
 impl ModelPrice {
+    /// Returns a price in US dollars for a million tokens: of prompts, read from a cache or not, and of answers.
+    #[must_use]
+    pub fn new(input: impl Into<Decimal>, output: impl Into<Decimal>) -> Self {
+        Self {
+            input: input.into(),
+            output: output.into(),
+            cache_read: None,
+            cache_write: None,
+            long_prompt: None,
+        }
+    }
+
     /// Returns what this usage costs, in US dollars, with what the provider's own compactions took. `None` where the
     /// sum does not fit a [`Decimal`].
     #[must_use]

@@ -48,6 +48,27 @@ fn a_listed_model_costs_what_the_vendor_publishes() {
 }
 
 #[test]
+fn a_list_holds_at_the_main_address_of_its_vendor_alone() {
+    let list = PriceList::Anthropic;
+    for home in [
+        None,
+        Some("https://api.anthropic.com"),
+        Some("https://api.anthropic.com/v1/"),
+    ] {
+        assert_eq!(list.at(home), Some(list), "{home:?}");
+    }
+    for other in [
+        "http://api.anthropic.com",
+        "https://api.anthropic.com.example",
+        "https://api.openai.com",
+        "http://127.0.0.1:4000",
+        "",
+    ] {
+        assert_eq!(list.at(Some(other)), None, "{other}");
+    }
+}
+
+#[test]
 fn all_of_a_call_with_a_long_prompt_costs_more() {
     let at_most = TokenUsage {
         input_tokens: 272_000,

@@ -225,17 +225,13 @@ impl ProviderSettings {
 
     /// Returns the price list of the API at this address. `None` is the vendor's own address.
     pub(crate) fn price_list(&self, base_url: Option<&str>) -> Option<PriceList> {
-        let (list, home) = match self.kind {
-            Kind::OpenAiResponses | Kind::OpenAiChat => (PriceList::OpenAi, "api.openai.com"),
+        let list = match self.kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => PriceList::OpenAi,
             Kind::Anthropic if self.anthropic.caches_for_an_hour() => return None,
-            Kind::Anthropic => (PriceList::Anthropic, "api.anthropic.com"),
+            Kind::Anthropic => PriceList::Anthropic,
             Kind::Ollama | Kind::Script | Kind::Demo => return None,
         };
-        let is_home = base_url.is_none_or(|url| {
-            let rest = url.trim().strip_prefix("https://").unwrap_or_default();
-            rest.split(['/', ':']).next() == Some(home)
-        });
-        is_home.then_some(list)
+        list.at(base_url)
     }
 
     /// Returns the variable in which the environment may name the address, unless the file does.
