@@ -26,7 +26,7 @@ pub enum AgentError {
     },
     /// No provider of this name is built in.
     #[error(
-        "agent {agent}: there is no provider {provider:?} (known: {}){}", .known.join(", "),
+        "agent {agent}: there is no provider {provider:?} ({}){}", known_ones(.known),
         missing_feature(.provider)
     )]
     UnknownProvider {
@@ -71,7 +71,7 @@ pub enum AgentError {
         tool: &'static str,
     },
     /// A rule names a tool that the agent lacks, so that it would never be asked about.
-    #[error("agent {agent} asks about {tool}, and has no such tool (known: {})", .known.join(", "))]
+    #[error("agent {agent} asks about {tool}, and has no such tool ({})", known_ones(.known))]
     UnknownTool {
         /// The agent.
         agent: String,
@@ -164,6 +164,14 @@ pub enum AgentError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+fn known_ones<S: AsRef<str>>(known: &[S]) -> String {
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    match known.as_slice() {
+        [] => "none is known".to_owned(),
+        known => format!("known: {}", known.join(", ")),
+    }
 }
 
 /// Names the feature of this crate for a provider that this build lacks.

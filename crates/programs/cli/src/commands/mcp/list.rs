@@ -1,17 +1,31 @@
 //! `neuron mcp list`
 
-use futures::future::join_all;
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::{StreamExt as _, stream::FuturesUnordered};
 use neuron_config::{AgentFile, OpenOptions};
 use neuron_mcp::{
     LeftOut, McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpServerInfo,
 };
 use neuron_types::{ToolDefinition, ToolDyn as _, ToolEffects};
 use serde::Serialize;
+use tokio::time::Instant;
 
-use crate::{CliError, Exit, session::Session, terminal::shown};
+use crate::{
+    CliError, Exit,
+    session::Session,
+    terminal::{output::note, shown},
+};
+
+/// After how long it is first noted which servers are awaited.
+const FIRST_NOTE: Duration = Duration::from_secs(2);
+
+/// How often it is noted from then on.
+const BETWEEN_NOTES: Duration = Duration::from_secs(10);
 
 /// How much of a description fits on a line.
 const SHORT: usize = 100;
+
 /// One server in `--json` output.
 #[derive(Debug, Serialize)]
 struct Listing {
@@ -51,11 +65,11 @@ pub(crate) async fn list(session: &Session, servers: &[String]) -> Result<Exit, 
         servers.iter().map(String::as_str).collect()
     };
     let options = session.open_options()?;
-    let listings = names.iter().map(|name| look_at(&file, name, &options));
-    let listings: Vec<Listing> = join_all(listings)
-        .await
-        .into_iter()
-        .collect::<Result<_, _>>()?;
+    let listings = names.iter().enumerate().map(async |(index, name)| {
+        let listing = look_at(&file, name, &options).await;
+        (index, listing)
+    });
+    let listings = all_of(&names, listings.collect()).await?;
     if session.output.is_json() {
         session.output.value(&listings)?;
     } else if listings.is_empty() {
@@ -68,6 +82,30 @@ pub(crate) async fn list(session: &Session, servers: &[String]) -> Result<Exit, 
         true => Exit::Done,
         false => Exit::Usage,
     })
+}
+
+/// Returns the listings in the order of the servers' names. Notes which servers are awaited while that takes long.
+async fn all_of(
+    names: &[&str],
+    mut asked: FuturesUnordered<impl Future<Output = (usize, Result<Listing, CliError>)>>,
+) -> Result<Vec<Listing>, CliError> {
+    let mut listings = BTreeMap::new();
+    let mut notes = tokio::time::interval_at(Instant::now() + FIRST_NOTE, BETWEEN_NOTES);
+    loop {
+        tokio::select! {
+            next = asked.next() => match next {
+                Some((index, listing)) => drop(listings.insert(index, listing?)),
+                None => break,
+            },
+            _ = notes.tick() => {
+                let awaited = names.iter().enumerate();
+                let awaited = awaited.filter(|(index, _)| !listings.contains_key(index));
+                let awaited: Vec<_> = awaited.map(|(_, name)| shown::line(name)).collect();
+                note(&format!("waiting for {}", awaited.join(", ")));
+            }
+        }
+    }
+    Ok(listings.into_values().collect())
 }
 
 /// Starts one server, asks it for everything and stops it.
