@@ -109,10 +109,6 @@ impl Client {
         self.workflow::<W>().start(run_id, input).await
     }
 
-    pub(crate) const fn connection(&self) -> &AgentClient {
-        &self.client
-    }
-
     /// Returns the runs, with those of these workflows by their names.
     pub(crate) fn runs_with(&self, served: &[Arc<Parts>]) -> Runs {
         let workflows = served.iter().filter_map(|agent| {
@@ -377,13 +373,10 @@ impl WorkerBuilder {
             // An error means that the worker was dropped.
             drop(stopped.wait_for(|stopped| *stopped).await);
         });
-        let served = life.of(async {
-            tokio::select! {
-                served = worker.run(stop) => served,
-                never = client.renew_api_key() => match never {},
-            }
-        });
-        Ok(served.await?)
+        let served = life.of(worker.run(stop)).await;
+        // Its key was renewed until now.
+        drop(client);
+        Ok(served?)
     }
 
     async fn worker(self) -> Result<(AgentWorker, AgentClient), WorkerFailure> {

@@ -286,9 +286,6 @@ impl WorkerBuilder {
             None => builder,
         };
         let worker = builder.spawn().await?;
-        // The worker has a connection of its own.
-        let renewed = client.connection().clone();
-        beside.spawn(async move { renewed.renew_api_key().await });
         Ok(Worker::new(
             client.runs_with(&served),
             self.kind,

@@ -667,6 +667,7 @@ fn takes_time(steps: &[Step]) -> bool {
         EffectKind::Tool,
         EffectKind::Agent,
         EffectKind::Definition,
+        EffectKind::Guard,
     ];
     let mut kinds = steps.iter().map(|step| step.effect.kind());
     kinds.any(|kind| takes_time.contains(&kind))

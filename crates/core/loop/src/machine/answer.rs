@@ -204,7 +204,7 @@ impl AgentMachine {
             mut message,
             usage,
             stop_reason,
-            mismatch,
+            mut mismatch,
             guarded,
             ..
         } = response;
@@ -255,8 +255,11 @@ impl AgentMachine {
             _ => {
                 self.state.context.continuations = 0;
                 match end {
-                    // No person is asked about an answer that is asked for again.
-                    GuardEnd::Ask(reason) if mismatch.is_some() => self.withhold_answer(&reason),
+                    // No person is asked about an answer that is asked for again, and why it does not fit would quote it.
+                    GuardEnd::Ask(reason) if mismatch.is_some() => {
+                        mismatch = Some("it does not fit its schema".to_owned());
+                        self.withhold_answer(&reason);
+                    }
                     end => {
                         if !self.passes_guards(end, now) {
                             return;

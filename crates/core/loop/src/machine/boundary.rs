@@ -228,7 +228,6 @@ impl AgentMachine {
 
     pub(crate) fn cancelled(&mut self, reason: Option<String>, now: DateTime<Utc>) {
         self.stop_waiting(now);
-        self.leave_unjudged();
         let message = reason.unwrap_or_else(|| "the run was cancelled".to_owned());
         let error = RunError {
             kind: FailureKind::Cancelled,
@@ -265,6 +264,7 @@ impl AgentMachine {
 
     /// Ends the run. Calls that are still open are answered, so that the conversation stays whole.
     pub(crate) fn end(&mut self, exit_reason: ExitReason, error: Option<RunError>) {
+        self.leave_unjudged();
         if self.state.calls.iter().any(|slot| is_open(&slot.state)) {
             self.refuse_open_calls("not called: the run ended before it");
         }

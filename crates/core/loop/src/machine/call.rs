@@ -149,6 +149,11 @@ pub(crate) const fn has_judges(state: &CallState) -> bool {
     is_unguarded(state) || is_returned(state)
 }
 
+/// Judges may be asked about it, and have not been.
+pub(crate) const fn awaits_judges(state: &CallState) -> bool {
+    matches!(state, CallState::Unguarded | CallState::Returned(_))
+}
+
 /// Judges have not looked at its result yet.
 pub(crate) const fn is_returned(state: &CallState) -> bool {
     matches!(state, CallState::Returned(_) | CallState::Screening(_))

@@ -12,8 +12,8 @@ use neuron_types::{
 use crate::{
     AgentMachine,
     machine::{
-        agent_machine::scope_of, answer::answer_again, budget::Room, guards::reasons,
-        tickets::after,
+        agent_machine::scope_of, answer::answer_again, budget::Room, call::awaits_judges,
+        guards::reasons, tickets::after,
     },
 };
 
@@ -348,7 +348,13 @@ impl AgentMachine {
     fn resume_halted(&mut self, now: DateTime<Utc>) {
         match self.state.stage {
             Stage::ReviewContext | Stage::GuardInput => self.begin_turn(now),
-            Stage::Tools => self.settle(now),
+            Stage::Tools => {
+                // There may be room for judges that there was none for.
+                for index in self.positions(awaits_judges) {
+                    self.hold_for_call(index);
+                }
+                self.settle(now);
+            }
             _ => {}
         }
     }

@@ -7,8 +7,8 @@ use hyper::{
     Method, Request, Response, StatusCode, body::Bytes, header, server::conn::http1,
     service::service_fn,
 };
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{net::TcpListener, task::JoinSet};
 
 use super::Life;
 
@@ -29,11 +29,23 @@ pub trait Health: Send + Sync + 'static {
     fn metrics(&self) -> impl Future<Output = Result<String, String>> + Send;
 }
 
-/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the process ends. `/healthz` is 503 if the worker
-/// hangs, and `/readyz` also if it is stopping.
+/// The most connections that are open at once: others wait.
+const MOST_CONNECTIONS: usize = 64;
+
+/// How long a client may take to send a request, and be silent before the next.
+const REQUEST_WITHIN: Duration = Duration::from_secs(10);
+
+/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the future is dropped, which closes all connections.
+/// `/healthz` is 503 if the worker hangs, and `/readyz` also if it is stopping or has ended. A client that sends nothing is
+/// disconnected after 10 s, and at most 64 connections are open at once.
 pub async fn serve_health(listener: TcpListener, life: Life, health: impl Health) {
     let health = Arc::new(health);
+    let mut connections = JoinSet::new();
     loop {
+        while connections.try_join_next().is_some() {}
+        if connections.len() >= MOST_CONNECTIONS {
+            connections.join_next().await;
+        }
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -43,12 +55,15 @@ pub async fn serve_health(listener: TcpListener, life: Life, health: impl Health
             }
         };
         let (life, health) = (life.clone(), Arc::clone(&health));
-        tokio::spawn(async move {
+        connections.spawn(async move {
             let service = service_fn(|request| {
                 let (life, health) = (life.clone(), Arc::clone(&health));
                 async move { Ok::<_, Infallible>(answer(&life, &*health, &request).await) }
             });
-            let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            let served = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(REQUEST_WITHIN)
+                .serve_connection(TokioIo::new(stream), service);
             if let Err(error) = served.await {
                 tracing::debug!(%error, "a connection to the health endpoints broke");
             }
@@ -68,9 +83,13 @@ async fn answer<B: Sync>(
                 "the worker's thread has hung for a minute\n".to_owned(),
             ),
             "/healthz" => (StatusCode::OK, "ok\n".to_owned()),
+            "/readyz" if !life.is_alive() => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the worker's thread has hung for a minute\n".to_owned(),
+            ),
             "/readyz" if life.is_stopping() => (
                 StatusCode::SERVICE_UNAVAILABLE,
-                "the worker is stopping\n".to_owned(),
+                "the worker is stopping, or has ended\n".to_owned(),
             ),
             "/readyz" => match health.ready().await {
                 Ok(()) => (StatusCode::OK, "ready\n".to_owned()),

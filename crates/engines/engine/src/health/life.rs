@@ -41,8 +41,10 @@ impl Default for Life {
 }
 
 impl Life {
-    /// Does a worker's work, with a heartbeat for as long as the thread is not blocked.
+    /// Does a worker's work, with a heartbeat for as long as the thread is not blocked. When the work has ended, of itself
+    /// or because the future was dropped, the worker is stopping.
     pub async fn of<T>(&self, work: impl Future<Output = T>) -> T {
+        let _ended = Ended(self);
         tokio::select! {
             done = work => done,
             never = self.beat() => match never {},
@@ -58,8 +60,12 @@ impl Life {
         let life = self.clone();
         async move {
             stop.await;
-            life.state.is_stopping.store(true, Ordering::Relaxed);
+            life.stop();
         }
+    }
+
+    fn stop(&self) {
+        self.state.is_stopping.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the worker is stopping: it takes no new work.
@@ -96,6 +102,15 @@ impl Life {
     }
 }
 
+/// Notes that the work has ended, when it is dropped.
+struct Ended<'a>(&'a Life);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +120,7 @@ mod tests {
         let life = Life::default();
         life.of(tokio::time::sleep(10 * SILENCE)).await; // The clock is paused.
         assert!(life.is_alive());
+        assert!(life.is_stopping());
         tokio::time::sleep(SILENCE).await; // The clock is paused.
         assert!(!life.is_alive());
     }

@@ -3,8 +3,8 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use neuron_types::{
-    ContentBlock, ContentItem, FailureKind, Message, RecordedEvent, Role, RunEvent, RunId,
-    ToolCall, Transcript, TranscriptEntry, TranscriptItem, Verdict,
+    ContentBlock, ContentItem, FailureKind, GuardPoint, Message, RecordedEvent, Role, RunEvent,
+    RunId, TicketKind, ToolCall, Transcript, TranscriptEntry, TranscriptItem, Verdict,
 };
 use serde_json::Value;
 
@@ -12,6 +12,9 @@ use super::{
     align,
     known_steps::{KnownResult, KnownSteps},
 };
+
+/// What a person chooses who lets an answer pass.
+const RELEASE: &str = "release";
 
 /// The most bytes of tool results in a transcript. The results of the newest calls stay.
 const MOST_RESULTS: usize = 16 * 1024 * 1024;
@@ -40,6 +43,8 @@ fn transcript(steps: &KnownSteps, run_id: RunId, events: &[RecordedEvent]) -> Tr
         turn: 0,
         calls: Vec::new(),
         lacking: BTreeSet::new(),
+        released: released(events),
+        asked: None,
     };
     for recorded in events {
         fold.take_in(recorded);
@@ -116,6 +121,10 @@ struct Fold<'a> {
     calls: Vec<Call>,
     /// The turns that lack something.
     lacking: BTreeSet<u32>,
+    /// The turns whose answers a person released.
+    released: BTreeSet<u32>,
+    /// Why a guard has a person asked about the answer of the turn.
+    asked: Option<String>,
 }
 
 /// A call of the turn.
@@ -134,6 +143,10 @@ impl Fold<'_> {
         if let RunEvent::TurnStarted { turn } = recorded.event {
             self.turn = turn;
             self.calls.clear();
+            self.asked = None;
+        }
+        if let Some(reason) = asked_about(&recorded.event) {
+            self.asked.get_or_insert_with(|| reason.to_owned());
         }
         for item in self.items(&recorded.event) {
             self.entries.push(TranscriptEntry {
@@ -175,6 +188,17 @@ impl Fold<'_> {
             self.lacking.insert(turn);
             let text = text.map(|text| TranscriptItem::Text { text: text.into() });
             return text.into_iter().collect();
+        };
+        let withheld;
+        let text = match text {
+            None if !self.released.contains(&turn) => {
+                withheld = match &self.asked {
+                    Some(reason) => format!("[withheld: {reason}]"),
+                    None => "[withheld]".to_owned(),
+                };
+                has_text(content).then_some(withheld.as_str())
+            }
+            text => text,
         };
         let content = passed(content, text);
         let mut items = Vec::with_capacity(content.len());
@@ -256,6 +280,59 @@ impl Fold<'_> {
         let mut calls = self.calls.iter_mut();
         calls.find(|call| call.id == id && !call.is_answered)
     }
+}
+
+/// Returns why a guard has a person asked about an answer, if this event says it.
+fn asked_about(event: &RunEvent) -> Option<&str> {
+    match event {
+        RunEvent::Guarded {
+            point: GuardPoint::Output,
+            verdict,
+            reason,
+            ..
+        } if verdict == "ask" => Some(reason),
+        _ => None,
+    }
+}
+
+/// Returns the turns whose answers a person released, whom a guard had asked about them.
+fn released(events: &[RecordedEvent]) -> BTreeSet<u32> {
+    let mut asked: Option<(u32, &str)> = None;
+    let mut open: Option<(u32, &str)> = None;
+    let mut released = BTreeSet::new();
+    for recorded in events {
+        match &recorded.event {
+            event @ RunEvent::Guarded { turn, .. } => {
+                if let Some(reason) = asked_about(event) {
+                    asked.get_or_insert((*turn, reason));
+                }
+            }
+            // It is no answer that the run would end with.
+            RunEvent::TurnStarted { .. }
+            | RunEvent::ToolCalled { .. }
+            | RunEvent::ToolFinished { .. } => asked = None,
+            RunEvent::ApprovalRequested { ticket, .. } if ticket.kind == TicketKind::Guard => {
+                let text = ticket.text.as_deref().unwrap_or_default();
+                let about = asked.take_if(|(_, reason)| text.starts_with(*reason));
+                open = about.map(|(turn, _)| (turn, ticket.ticket.as_str()));
+            }
+            RunEvent::ApprovalDecided { ticket, choice, .. } => {
+                if let Some((turn, _)) = open.take_if(|(_, asked)| asked == ticket)
+                    && choice.as_deref() == Some(RELEASE)
+                {
+                    released.insert(turn);
+                }
+            }
+            _ => {}
+        }
+    }
+    released
+}
+
+fn has_text(content: &[ContentBlock]) -> bool {
+    content
+        .iter()
+        .any(|block| matches!(block, ContentBlock::Text(text) if !text.is_empty()))
 }
 
 /// Returns what judges left of an answer, whose step has it as the other guards did: the event has this text.

@@ -3,9 +3,9 @@
 use chrono::DateTime;
 use neuron_engine::{KnownSteps, SegmentBegin};
 use neuron_types::{
-    CompletionResponse, ContentBlock, ContentItem, FailureKind, Message, RecordedEvent, Role,
-    RunEvent, RunTags, StepFailure, StepId, StopReason, TokenUsage, ToolOutput, ToolResultBlock,
-    Transcript, TranscriptItem,
+    CompletionResponse, ContentBlock, ContentItem, FailureKind, GuardPoint, Message, RecordedEvent,
+    Role, RunEvent, RunTags, StepFailure, StepId, StopReason, Ticket, TicketKind, TokenUsage,
+    ToolOutput, ToolResultBlock, Transcript, TranscriptItem, Verdict,
 };
 use serde_json::json;
 
@@ -300,5 +300,77 @@ fn a_transcript_has_the_newest_results_where_there_are_too_many() {
     assert!(
         incomplete.contains("4 turns between 1 and 4"),
         "{incomplete}"
+    );
+}
+
+/// What a transcript shows of an answer of the first turn that a guard has a person asked about.
+fn shown_of(decided: Option<&str>) -> Vec<TranscriptItem> {
+    let asked = RunEvent::Guarded {
+        turn: 1,
+        point: GuardPoint::Output,
+        guard: "judge".into(),
+        verdict: "ask".into(),
+        reason: "it may be secret".into(),
+        call_id: None,
+    };
+    let ticket = Ticket {
+        ticket: "guard-1".into(),
+        kind: TicketKind::Guard,
+        text: Some("it may be secret\n\nForty-two.".into()),
+        ..Ticket::default()
+    };
+    let requested = RunEvent::ApprovalRequested { turn: 1, ticket };
+    let mut events = vec![
+        RunEvent::TurnStarted { turn: 1 },
+        asked,
+        responded(1, None),
+        RunEvent::TurnEnded { turn: 1 },
+        requested,
+    ];
+    events.extend(decided.map(|choice| {
+        let mut event = RunEvent::ticket_decided("guard-1", TicketKind::Guard, Verdict::Choose);
+        if let RunEvent::ApprovalDecided { choice: chosen, .. } = &mut event {
+            *chosen = Some(choice.to_owned());
+        }
+        event
+    }));
+    let mut steps = KnownSteps::default();
+    steps.model(
+        StepId::new(1, 0),
+        &response(Message::assistant("Forty-two.")),
+    );
+    let transcript = steps.into_transcript(run_id(), &recorded(events));
+    let items = transcript.entries.into_iter().map(|entry| entry.item);
+    let is_text = |item: &TranscriptItem| matches!(item, TranscriptItem::Text { .. });
+    items.filter(is_text).collect()
+}
+
+#[test]
+fn an_answer_that_a_person_has_not_released_is_not_shown() {
+    let text = |text: &str| vec![TranscriptItem::Text { text: text.into() }];
+    let withheld = text("[withheld: it may be secret]");
+    assert_eq!(shown_of(None), withheld);
+    assert_eq!(shown_of(Some("withhold")), withheld);
+    assert_eq!(shown_of(Some("end")), withheld);
+    assert_eq!(shown_of(Some("release")), text("Forty-two."));
+}
+
+#[test]
+fn an_answer_is_shown_as_judges_left_it() {
+    let events = vec![
+        RunEvent::TurnStarted { turn: 1 },
+        responded(1, Some("[withheld: no]")),
+        RunEvent::TurnEnded { turn: 1 },
+    ];
+    let mut steps = KnownSteps::default();
+    steps.model(
+        StepId::new(1, 0),
+        &response(Message::assistant("Forty-two.")),
+    );
+    let transcript = steps.into_transcript(run_id(), &recorded(events));
+    let shown = format!("{:?}", transcript.entries);
+    assert!(
+        shown.contains("[withheld: no]") && !shown.contains("Forty"),
+        "{shown}"
     );
 }

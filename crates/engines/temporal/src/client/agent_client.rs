@@ -1,4 +1,4 @@
-use std::{convert::Infallible, fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use neuron_engine::{RunClientError, RunFuture};
 use neuron_types::RunId;
@@ -17,7 +17,7 @@ use temporalio_common::{
 };
 
 use super::{
-    api_key_file::{self, ApiKeyFile},
+    api_key_file::{ApiKeyFile, KeyRenewal},
     fault::{self, failed},
     patient::patient,
 };
@@ -43,13 +43,15 @@ pub struct AgentClient {
     pub(super) task_queue: String,
     pub(super) workflow: String,
     pub(super) decision_patience: Duration,
-    key_file: Option<ApiKeyFile>,
+    /// Renews the key for as long as there is a client of the connection.
+    _renewal: Option<Arc<KeyRenewal>>,
 }
 
 impl AgentClient {
     /// Connects as Temporal's own tools do: with `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
     /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`. If
-    /// `TEMPORAL_API_KEY_FILE` is set, the key is read from that file.
+    /// `TEMPORAL_API_KEY_FILE` is set, the key is read from that file, and again every minute while there is a clone of the
+    /// client.
     ///
     /// # Errors
     ///
@@ -110,8 +112,10 @@ impl AgentClient {
             let connection = connection.map_err(|error| fault::unreachable(&address, error))?;
             let client = Client::new(connection, settings.client);
             let client = client.map_err(|error| fault::unreachable(&address, error))?;
+            let renewal = settings.key_file;
+            let renewal = renewal.map(|file| KeyRenewal::begin(file, client.connection().clone()));
             Ok(Self {
-                key_file: settings.key_file,
+                _renewal: renewal.map(Arc::new),
                 ..Self::new(client, address)
             })
         })
@@ -126,7 +130,7 @@ impl AgentClient {
             task_queue: DEFAULT_TASK_QUEUE.to_owned(),
             workflow: AGENT_WORKFLOW.to_owned(),
             decision_patience: DECISION_PATIENCE,
-            key_file: None,
+            _renewal: None,
         }
     }
 
@@ -205,24 +209,6 @@ impl AgentClient {
             let answer = service.describe_namespace(Request::new(request)).await;
             answer.map(drop).map_err(|status| self.rpc(status))
         })
-    }
-
-    /// Reads the API key again every minute, if `TEMPORAL_API_KEY_FILE` names a file, and continues with the key that
-    /// is in the file then. Never ends. Clones of the client and its workers share the key.
-    pub async fn renew_api_key(&self) -> Infallible {
-        let Some(file) = &self.key_file else {
-            return std::future::pending().await;
-        };
-        loop {
-            tokio::time::sleep(api_key_file::BETWEEN).await;
-            match file.read() {
-                Ok(key) => self.client.connection().set_api_key(Some(key)),
-                Err(error) => {
-                    let path = file.path().display();
-                    tracing::warn!(%path, %error, "the API key is not renewed");
-                }
-            }
-        }
     }
 
     /// Returns the run's newest history as JSON, in the form in which Temporal's own command and UI export it.

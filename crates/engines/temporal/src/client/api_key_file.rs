@@ -6,11 +6,14 @@ use std::{
     time::Duration,
 };
 
+use temporalio_client::Connection;
+use tokio::task::AbortHandle;
+
 /// The variable that names the file.
 const VARIABLE: &str = "TEMPORAL_API_KEY_FILE";
 
 /// How often the file is read again.
-pub(super) const BETWEEN: Duration = Duration::from_secs(60);
+const BETWEEN: Duration = Duration::from_secs(60);
 
 /// A file with an API key.
 #[derive(Debug, Clone)]
@@ -47,6 +50,34 @@ impl ApiKeyFile {
             "" => Err(ApiKeyError::Empty { path: path() }),
             key => Ok(key.to_owned()),
         }
+    }
+}
+
+/// Reads the key again every minute, for as long as it is not dropped, and has a connection continue with the key that is in
+/// the file then. All clones of the connection share the key.
+pub(super) struct KeyRenewal(AbortHandle);
+
+impl KeyRenewal {
+    pub(super) fn begin(file: ApiKeyFile, connection: Connection) -> Self {
+        let renewing = async move {
+            loop {
+                tokio::time::sleep(BETWEEN).await;
+                match file.read() {
+                    Ok(key) => connection.set_api_key(Some(key)),
+                    Err(error) => {
+                        let path = file.path().display();
+                        tracing::warn!(%path, %error, "the API key is not renewed");
+                    }
+                }
+            }
+        };
+        Self(tokio::spawn(renewing).abort_handle())
+    }
+}
+
+impl Drop for KeyRenewal {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

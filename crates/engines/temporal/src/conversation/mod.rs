@@ -6,6 +6,7 @@ pub(crate) mod delta_encoder;
 pub(crate) mod digest;
 pub(crate) mod fold;
 pub(crate) mod history;
+pub(crate) mod judged;
 pub(crate) mod known_results;
 pub(crate) mod memory;
 pub(crate) mod recording;

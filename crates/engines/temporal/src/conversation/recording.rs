@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use neuron_engine::KnownSteps;
 use neuron_types::{
-    CompletionResponse, ContentBlock, Decision, Effect, Outcome, RecordedEvent, RunEvent,
-    RunOutput, RunTags, StepFailure, StepId, TicketKind, ToolCall, ToolEffects, ToolOutput, signal,
+    CompletionResponse, ContentBlock, Decision, Effect, GuardOutcome, GuardRequest, Outcome,
+    RecordedEvent, RunEvent, RunOutput, RunTags, StepFailure, StepId, TicketKind, ToolCall,
+    ToolEffects, ToolOutput, signal,
 };
 use temporalio_common::{
     data_converters::{DataConverter, PayloadConverter},
@@ -25,7 +26,10 @@ use temporalio_common::{
 };
 
 use crate::{
-    conversation::fold::{decode, unreadable},
+    conversation::{
+        fold::{decode, unreadable},
+        judged::{Unjudged, instead_of, shown_of},
+    },
     wire::{
         activity_inputs::{
             EffectStep, MODEL, MODEL_BESIDE, PERFORM, StepOf, TOOL, Terms, ToolStep,
@@ -53,6 +57,8 @@ pub(crate) struct Recording {
     pub(crate) is_unreadable: bool,
     /// The steps that were scheduled and have no result yet, by their events.
     scheduled: BTreeMap<i64, Scheduled>,
+    /// What judges have not passed yet.
+    unjudged: Unjudged,
     /// The newest turn.
     turn: u32,
     /// The calls that the newest answer asks for, in their order.
@@ -62,6 +68,7 @@ pub(crate) struct Recording {
 #[derive(Debug)]
 enum Scheduled {
     Model(StepId),
+    Judges(GuardRequest),
     Tool {
         step: StepId,
         call: ToolCall,
@@ -120,6 +127,11 @@ impl Recording {
                         let output = output_in(completed.result, is_older, converter).await?;
                         if let Some(output) = output {
                             self.called(step, &call, Ok(output), at);
+                        }
+                    }
+                    Some(Scheduled::Judges(request)) => {
+                        if let Outcome::Guard(said) = decode(converter, completed.result).await? {
+                            self.judged(Some(&request), said);
                         }
                     }
                     None => {}
@@ -210,8 +222,12 @@ impl Recording {
             }
             PERFORM => {
                 let EffectStep { terms, effect, .. } = decode(converter, scheduled.input).await?;
-                if let Effect::Tool(call) = effect {
-                    self.call_scheduled(event, &terms, call, false, at);
+                match effect {
+                    Effect::Tool(call) => self.call_scheduled(event, &terms, call, false, at),
+                    Effect::Guard(request) => {
+                        self.scheduled.insert(event, Scheduled::Judges(request));
+                    }
+                    _ => {}
                 }
             }
             TOOL => {
@@ -264,13 +280,25 @@ impl Recording {
             let responded = RunEvent::ModelResponded {
                 turn: step.turn,
                 stop_reason: answer.stop_reason.clone(),
-                text: Some(answer.message.text()).filter(|text| !text.is_empty()),
+                text: shown_of(answer),
                 usage: answer.usage.clone(),
                 cost_usd: answer.cost_usd,
                 model: answer.message.answered_by().map(ToOwned::to_owned),
                 spent_before: answer.spent_before.clone(),
             };
+            self.unjudged.answered(self.events.len(), answer);
             self.record(responded, at);
+        }
+    }
+
+    fn judged(&mut self, request: Option<&GuardRequest>, said: GuardOutcome) {
+        let event = self.unjudged.judged(request, said, &mut self.events);
+        if let Some((place, event)) = event
+            && let Some(at) = self.events.get(place).map(|recorded| recorded.at)
+        {
+            // It is the newest answer: nothing that is noted here is behind it.
+            self.events
+                .insert(place, RecordedEvent { seq: 0, at, event });
         }
     }
 
@@ -291,8 +319,11 @@ impl Recording {
             tool: call.name.clone(),
             is_error: result.as_ref().map_or(true, |output| output.is_error),
             failure: result.as_ref().err().map(|failure| failure.kind),
-            reason: None,
+            reason: result.as_ref().ok().and_then(instead_of),
         };
+        if let Ok(output) = &result {
+            self.unjudged.called(self.events.len(), output);
+        }
         self.steps.tool(step, result);
         self.record(finished, at);
     }
@@ -351,6 +382,12 @@ impl Recording {
                     (Some(output), Some(call)) => self.called(step, &call, Ok(output), at),
                     (Some(output), None) => self.steps.tool(step, Ok(output)),
                     (None, _) => {}
+                }
+            }
+            (PERFORM, Some(result), _) => {
+                let outcome = decode(converter, Some(result)).await;
+                if let Ok(Outcome::Guard(said)) = outcome {
+                    self.judged(None, said);
                 }
             }
             (PERFORM | TOOL, None, Some(failure)) if is_call(step) => {

@@ -15,6 +15,8 @@ use temporalio_common::telemetry::{
     start_prometheus_metric_exporter,
 };
 
+use tokio::task::AbortHandle;
+
 use crate::AgentClient;
 
 /// Timeout of a readiness probe.
@@ -27,6 +29,7 @@ pub struct WorkerHealth {
     client: Arc<OnceLock<AgentClient>>,
     /// The address of the SDK's own exporter, on this machine only.
     metrics: SocketAddr,
+    _exporter: Arc<Exporter>,
     http: reqwest::Client,
 }
 
@@ -67,9 +70,19 @@ impl WorkerHealth {
         let health = Self {
             client: Arc::default(),
             metrics: exporter.bound_addr,
+            _exporter: Arc::new(Exporter(exporter.abort_handle)),
             http: http.build()?,
         };
         Ok((health, telemetry))
+    }
+}
+
+/// The SDK's exporter, which ends when this is dropped.
+struct Exporter(AbortHandle);
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

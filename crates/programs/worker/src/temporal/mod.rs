@@ -110,9 +110,5 @@ async fn serve_agents(
         client.namespace(),
         worker.task_queue()
     ));
-    let served = tokio::select! {
-        served = worker.run(stop) => served,
-        never = client.renew_api_key() => match never {},
-    };
-    served.map_err(WorkerError::broken)
+    worker.run(stop).await.map_err(WorkerError::broken)
 }

@@ -94,7 +94,8 @@ impl ValueKind for KeepAlive {
     }
 
     fn schema() -> Value {
-        json!({ "anyOf": [Timespan::schema(), { "enum": ["forever", "0"] }] })
+        let none = json!({ "type": "string", "pattern": "^\\s*0+\\s*[a-zA-Zµ]*\\s*$" });
+        json!({ "anyOf": [Timespan::schema(), { "const": "forever" }, none] })
     }
 }
 

@@ -22,7 +22,7 @@ use crate::agent_file::{
         listed,
     },
     text::{
-        keys::{Key, Keys, keys, names, object_by_kind},
+        keys::{Key, Keys, keys, names, object_of_kind},
         kinds::{Choice, ChoiceList, Choices, Count, Json, List, Part, Required, Words, words},
         table::{Table, Text},
     },
@@ -204,7 +204,7 @@ impl Keys for GuardKeys {
     fn schema() -> Value {
         let kinds = GuardKind::words().into_iter();
         let kinds = kinds.map(|(word, kind)| (word, kind.keys()));
-        object_by_kind(&kinds.collect::<Vec<_>>())
+        object_of_kind(&kinds.collect::<Vec<_>>())
     }
 }
 

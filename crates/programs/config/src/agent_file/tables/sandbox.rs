@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agent_file::text::{
     keys::{Key, ValueKind, object},
-    kinds::{Boolean, CountOrZero, List, Size},
+    kinds::{Boolean, CountOrZero, List},
     table::Table,
 };
 
@@ -66,7 +66,7 @@ impl ValueKind for Sandbox {
                 "memory",
                 "The most address space of each process.",
                 None,
-                Size::schema,
+                memory_schema,
             ),
             key(
                 "processes",
@@ -83,4 +83,12 @@ impl ValueKind for Sandbox {
         ]);
         json!({ "anyOf": [{ "enum": ["workspace", "read-only", "off"] }, table] })
     }
+}
+
+/// Returns the schema of a size as the sandbox reads it: in more units than other sizes, and without one.
+fn memory_schema() -> Value {
+    json!({ "anyOf": [
+        { "type": "integer", "minimum": 0 },
+        { "type": "string", "pattern": "^ *\\+?[0-9]{1,20} *(B|KiB|MiB|GiB|TiB|KB|MB|GB)? *$" },
+    ] })
 }

@@ -106,7 +106,16 @@ pub(crate) fn object(keys: &[Key]) -> Value {
     object
 }
 
-/// Returns the schema of a table whose further keys depend on its `kind`.
+/// Returns the schema of a table whose further keys depend on its `kind`, which the file has to state.
+pub(crate) fn object_of_kind(kinds: &[(&str, Vec<Key>)]) -> Value {
+    let mut object = object_by_kind(kinds);
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("required".to_owned(), json!(["kind"]));
+    }
+    object
+}
+
+/// Returns the schema of a table whose further keys depend on its `kind`, for which a default may exist.
 pub(crate) fn object_by_kind(kinds: &[(&str, Vec<Key>)]) -> Value {
     let mut properties = Map::new();
     let mut rules = Vec::new();
