@@ -24,6 +24,13 @@ pub trait Engine: Send + Sync {
         run_id: RunId,
         request: RunRequest,
     ) -> StartFuture<'a>;
+
+    /// Returns the client of the runs of a workflow that has this type on Temporal, if the engine keeps the runs of each
+    /// workflow apart. Default is `None`: one client has them all.
+    fn client_of_workflow(&self, temporal_type: &str) -> Option<Arc<dyn RunClient>> {
+        let _ = temporal_type;
+        None
+    }
 }
 
 /// The workers of the engine execute the run.

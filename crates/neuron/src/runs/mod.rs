@@ -50,9 +50,6 @@ pub struct Runs {
     engine: Arc<dyn Engine>,
     /// The clients of the workflows that have one of their own, by their names.
     workflows: Arc<BTreeMap<String, Arc<dyn RunClient>>>,
-    /// The client on Temporal, where a workflow has a type of its own.
-    #[cfg(feature = "temporal")]
-    temporal: Option<crate::temporal::Client>,
 }
 
 impl Runs {
@@ -62,17 +59,6 @@ impl Runs {
             client,
             engine: Arc::new(engine),
             workflows: Arc::default(),
-            #[cfg(feature = "temporal")]
-            temporal: None,
-        }
-    }
-
-    /// Returns the runs on Temporal.
-    #[cfg(feature = "temporal")]
-    pub(crate) fn on_temporal(client: crate::temporal::Client) -> Self {
-        Self {
-            temporal: Some(client.clone()),
-            ..Self::new(client.runs(), client)
         }
     }
 
@@ -124,11 +110,10 @@ impl Runs {
     /// Returns a workflow of a program, of a worker in any process: it starts runs like an agent.
     #[must_use]
     pub fn workflow<W: Workflow>(&self) -> RemoteAgent<W::Input, W::Output> {
-        #[cfg(feature = "temporal")]
-        if let Some(client) = &self.temporal {
-            return client.workflow::<W>();
+        match self.engine.client_of_workflow(W::TEMPORAL_TYPE) {
+            Some(client) => RemoteAgent::new(client, W::NAME),
+            None => self.agent(W::NAME),
         }
-        self.agent(W::NAME)
     }
 
     /// Returns a page of the runs that match the filter, the newest first. A page can be empty without being the last.

@@ -116,7 +116,7 @@ impl Client {
             let client = self.runs_of(serving.temporal_type);
             Some((agent.spec.name.clone(), client))
         });
-        Runs::on_temporal(self.clone()).with_workflows(workflows.collect())
+        Runs::from(self.clone()).with_workflows(workflows.collect())
     }
 
     fn runs_of(&self, workflow: &str) -> Arc<dyn RunClient> {
@@ -132,7 +132,7 @@ impl Client {
 
 impl From<Client> for Runs {
     fn from(client: Client) -> Self {
-        Self::on_temporal(client)
+        Self::new(client.runs(), client)
     }
 }
 
@@ -154,6 +154,10 @@ impl Engine for Client {
             None => self.runs(),
         };
         Box::pin(start_elsewhere(runs, run_id, request))
+    }
+
+    fn client_of_workflow(&self, temporal_type: &str) -> Option<Arc<dyn RunClient>> {
+        Some(self.runs_of(temporal_type))
     }
 }
 

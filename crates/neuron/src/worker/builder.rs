@@ -159,7 +159,7 @@ impl WorkerBuilder {
     ///   does not know it, with the reason as text;
     /// - `/metrics` is what the worker measures, in the text format of Prometheus.
     ///
-    /// Whoever reaches the address can read these: it should not be a public one.
+    /// Every client that reaches the address can read these: it should not be a public one.
     pub fn health(mut self, address: impl Into<String>) -> Self {
         self.health = Some(address.into());
         self

@@ -349,7 +349,7 @@ impl AgentMachine {
         match self.state.stage {
             Stage::ReviewContext | Stage::GuardInput => self.begin_turn(now),
             Stage::Tools => {
-                // There may be room for judges that there was none for.
+                // There may be room now for judges that had no room before.
                 for index in self.positions(awaits_judges) {
                     self.hold_for_call(index);
                 }

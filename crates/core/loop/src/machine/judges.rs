@@ -2,17 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Amount, CallState, GuardPoint, Guarded, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent,
-    Spent, Stage, ToolOutput,
+    Amount, CallState, ContentItem, GuardPoint, Guarded, Held, JudgeCall, JudgeSpec, PendingCall,
+    RunEvent, Spent, Stage, ToolOutput,
 };
 use rust_decimal::Decimal;
 
 use crate::{
     AgentMachine,
-    machine::{
-        budget::{CallSize, Room},
-        screening::texts_of,
-    },
+    machine::budget::{CallSize, Room},
 };
 
 /// What judges may ask in one step.
@@ -245,4 +242,13 @@ pub(crate) fn not_asked<'a>(
         "the guard {guard} was not asked: the run's definition has it ask no model about this"
     );
     Some((guard.to_owned(), reason))
+}
+
+/// Returns the texts of a result that judges look at.
+pub(crate) fn texts_of(output: &ToolOutput) -> Vec<String> {
+    let texts = output.content.iter().filter_map(|item| match item {
+        ContentItem::Text(text) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
 }

@@ -12,7 +12,7 @@ use crate::{
         batch::{UNSCREENED, ends_run},
         call::CallEvent,
         guards::{GUARDING, text_of, withheld},
-        judges::not_asked,
+        judges::{not_asked, texts_of},
     },
 };
 
@@ -170,13 +170,4 @@ fn text_in(item: &mut ContentItem) -> Option<&mut String> {
         ContentItem::Text(text) if !text.is_empty() => Some(text),
         _ => None,
     }
-}
-
-/// Returns the texts of a result that judges look at.
-pub(crate) fn texts_of(output: &ToolOutput) -> Vec<String> {
-    let texts = output.content.iter().filter_map(|item| match item {
-        ContentItem::Text(text) if !text.is_empty() => Some(text.clone()),
-        _ => None,
-    });
-    texts.collect()
 }

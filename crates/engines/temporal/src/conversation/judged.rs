@@ -1,4 +1,4 @@
-//! What judges left of answers and results, according to a history: what they have not passed is shown to nobody.
+//! What judges left of answers and results, according to a history: what they have not passed is not shown.
 
 use neuron_types::{
     CompletionResponse, ContentItem, GuardEnd, GuardOutcome, GuardPoint, GuardRequest, Guarded,

@@ -10,31 +10,24 @@ use crate::agent_file::{
     environment::{Environment, set},
     providers::{
         anthropic::{AnthropicKeys, AnthropicSettings},
+        api::{ApiKeys, KindKeys, RateKeys},
         ollama::{OllamaKeys, OllamaSettings},
         openai::{ChatKeys, OpenAiSettings, ResponsesKeys},
     },
     text::{
         keys::{Key, Keys, keys, names, object_by_kind},
-        kinds::{Boolean, Choice, Choices, Count, Part, Required, TextTable, Words, words},
+        kinds::{Choices, Part, Required, Words},
         problem::{looks_like_a_key, shown},
         table::{Table, Text},
     },
 };
 
 pub(crate) mod anthropic;
+pub(crate) mod api;
 pub(crate) mod ollama;
 pub(crate) mod openai;
 
-/// The API that a provider has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    OpenAiResponses,
-    OpenAiChat,
-    Anthropic,
-    Ollama,
-    Script,
-    Demo,
-}
+pub(crate) use api::Kind;
 
 impl Kind {
     /// Returns the kind as it stands in the file.
@@ -65,49 +58,6 @@ pub(crate) struct ApiKey<'a> {
 
 /// The variable whose value is sent as a bearer token, whereas Anthropic's key has a header of its own.
 pub(crate) const BEARER_VARIABLE: &str = "ANTHROPIC_AUTH_TOKEN";
-
-words!(
-    Kind:
-    "openai-responses" => Self::OpenAiResponses,
-    "openai-chat" => Self::OpenAiChat,
-    "anthropic" => Self::Anthropic,
-    "ollama" => Self::Ollama,
-    "script" => Self::Script,
-    "demo" => Self::Demo,
-);
-
-keys! {
-    pub(crate) struct KindKeys {
-        /// The API that the provider speaks.
-        kind: Choice<Kind>,
-    }
-}
-
-keys! {
-    pub(crate) struct RateKeys {
-        /// How many requests may start in a minute, for each key: a count.
-        requests_per_minute: Count<u32>,
-        /// How many tokens they may use in a minute: a count.
-        tokens_per_minute: Count<u64>,
-    }
-}
-
-keys! {
-    pub(crate) struct ApiKeys {
-        _kind: Part<KindKeys<'_>>,
-        /// The address of the API.
-        base_url: Words,
-        /// Keys may go to another machine unencrypted.
-        insecure: Boolean = false,
-        /// The variable that holds the key.
-        api_key_env: Words,
-        /// The variables with the keys of tenants, by tenant.
-        tenant_keys: TextTable,
-        /// Whether requests name in headers the run that they belong to, and whose it is.
-        tag_headers: Boolean = false,
-        _rates: Part<RateKeys<'_>>,
-    }
-}
 
 keys! {
     struct ScriptKeys {

@@ -1,6 +1,7 @@
 //! The tables of an agent file, and the meaning of each.
 
 pub(crate) mod activity;
+pub(crate) mod agent_keys;
 pub(crate) mod agents;
 pub(crate) mod approvers;
 pub(crate) mod commands;
@@ -13,6 +14,7 @@ pub(crate) mod hooks;
 pub(crate) mod judges;
 pub(crate) mod limits;
 pub(crate) mod listed;
+pub(crate) mod mcp_keys;
 pub(crate) mod mcp_names;
 pub(crate) mod mcp_settings;
 pub(crate) mod model_name;

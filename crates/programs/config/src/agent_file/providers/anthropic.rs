@@ -6,7 +6,7 @@ use neuron_provider_anthropic::{Anthropic, ApiVersion, ThinkingDisplay};
 use neuron_types::{CacheTtl, ProviderError};
 
 use crate::agent_file::{
-    providers::ApiKeys,
+    providers::api::ApiKeys,
     text::{
         keys::{Keys, keys},
         kinds::{Boolean, Choice, List, Part, words},

@@ -7,7 +7,7 @@ use neuron_types::ProviderError;
 use serde_json::{Value, json};
 
 use crate::agent_file::{
-    providers::ApiKeys,
+    providers::api::ApiKeys,
     text::{
         keys::{Keys, ValueKind, keys},
         kinds::{BooleanOr, Choice, Choices, Count, Part, Timespan, Words, words},

@@ -9,7 +9,7 @@ use neuron_provider_openai::{
 use neuron_types::{DynProvider, ProviderError};
 
 use crate::agent_file::{
-    providers::ApiKeys,
+    providers::api::ApiKeys,
     text::{
         keys::{Keys, keys},
         kinds::{Boolean, Choice, Choices, Part, Words, words},

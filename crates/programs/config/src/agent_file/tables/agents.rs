@@ -5,43 +5,32 @@ use std::{
     time::Duration,
 };
 
-use neuron_sandbox::Sandbox;
 use neuron_tool::builtin::Skill;
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Handoff, Limits, Priority,
-    ReasoningEffort, RequestHead, SkillSpec, SubAgent, SystemPrompt, ThinkingConfig,
+    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Handoff, Limits, RequestHead, SkillSpec,
+    SubAgent, SystemPrompt,
 };
-use serde_json::Value;
 
 use crate::agent_file::{
     tables::{
-        activity::{self, ActivityKeys},
-        context::{self, ContextKeys},
-        costs,
+        activity,
+        agent_keys::AgentKeys,
+        context, costs,
         file::FileKeys,
         guards,
-        handoffs::{self, HandoffKeys},
+        handoffs::{self},
         hooks,
-        limits::{self, LimitKeys},
+        limits::{self},
         mcp_names,
         models::{self, Known},
         on::OnKeys,
-        places, pools,
-        rules::{self, AskKeys},
-        skills,
-        steps::{self, AgentTools, RetryKeys, ToolKeys},
-        subagents::{self, SubAgentKeys},
-        tool_search::{self, ToolSearchKeys},
-        tools::{self, ToolList, Workplace},
+        places, pools, rules, skills,
+        steps::{self, AgentTools},
+        subagents::{self},
+        tool_search::{self},
+        tools::{self, Workplace},
     },
-    text::{
-        keys::{ValueKind, keys},
-        kinds::{
-            Boolean, BooleanOr, Choice, ChoiceList, Choices, Count, CountOrZero, Entries, Json,
-            List, Named, Number, OneOrMore, Part, Size, Sub, TextOrFile, Timespan, Words, words,
-        },
-        table::{RUN_PRIORITY, Table, Text},
-    },
+    text::{kinds::Choices, table::Text},
 };
 
 /// An agent as the file defines it: the part that a run carries, and the part that only the executor needs.
@@ -57,142 +46,6 @@ pub(crate) struct Agent {
     pub(crate) hooks: Vec<String>,
     /// The folders of the agent's skills.
     pub(crate) skills: Vec<Skill>,
-}
-
-keys! {
-    pub(crate) struct AgentKeys {
-        /// What the models of other agents read about this agent, if they may start it or hand their runs over to it.
-        description: TextOrFile,
-        /// The agents that it may start: `{ name, background, limits }`; see Agents that start agents.
-        subagents: Entries<SubAgentKeys<'_>>,
-        /// The pool that its model calls are charged to.
-        pool: Words,
-        /// The guards that look at its runs, in this order.
-        guards: List,
-        /// The hooks that are asked about its runs, in this order.
-        hooks: List,
-        /// Folders with a `SKILL.md`, as patterns: the skills that its model may read.
-        skills: List,
-        /// The agents that its runs may be handed over to: `{ name, conversation }`, which is `"whole"`, `"summary"` or
-        /// `"last"`; see Handoffs.
-        handoffs: Entries<HandoffKeys<'_>>,
-        /// How many levels of runs there may be below a run of it; with 0 it starts no runs.
-        max_depth: CountOrZero<u32> = 2,
-        /// How many runs that it started may be open at once.
-        max_children: Count<u32> = 16,
-        /// How long runs that it started continue without hearing from it: see Budgets.
-        lease: Timespan = "1h",
-        /// The model that answers, and the models that are asked when it cannot.
-        model: OneOrMore,
-        /// The system prompt.
-        instructions: TextOrFile,
-        /// The tools that the model may call: built-in tools, `ask_person`, and `mcp:NAME` for those of an MCP server.
-        /// `{ name = "bash", timeout = "30m" }` means the same as `"bash"` and an `[agents.NAME.tool.bash]` with `timeout`.
-        tools: ToolList,
-        /// The calls that are made without asking.
-        allow: List,
-        /// The calls that a person is asked about, and who that is.
-        ask: Entries<AskKeys<'_>>,
-        /// The calls that are rejected.
-        deny: List,
-        /// What the caller who starts a run may set too: `"model"`, `"instructions"`, `"allow"`, `"limits"`: see What
-        /// callers change.
-        callers_may_set: ChoiceList<CallerSetting>,
-        /// How long a ticket stays open.
-        approval_timeout: Timespan,
-        /// What happens when a run cannot simply continue: `{ failure, limit, expiry, unknown_outcome, loop }`.
-        on: Sub<OnKeys<'_>>,
-        /// Calls of one turn run at the same time, as far as their order allows; with `false` one by one.
-        parallel_tools: Boolean = true,
-        /// The writes of one turn run at the same time too: see Calls of one turn.
-        parallel_writes: Boolean = false,
-        /// How many calls one answer of the model may ask for; the results of further calls state that they were not made.
-        calls_per_turn: Count<u32> = 32,
-        /// The run is complete after the first turn in which a call succeeded, with the text of that result as its answer:
-        /// see Calls of one turn.
-        stop_on_first_tool: Boolean = false,
-        /// From how many times on a call with the same result gets a hint, which the model reads; with 0 repeats are not
-        /// counted.
-        max_repeats: CountOrZero<u32> = 3,
-        /// When the model is not sent all tools, and searches for them: if there are more than `above` tools, or if they
-        /// take more than the part `at` of `at_tokens` of the context. With `false` all tools are sent. With
-        /// `provider = true` a provider that can search tools does so itself.
-        tool_search: BooleanOr<Sub<ToolSearchKeys<'_>>> = { "above": 40, "at": "10%" },
-        /// What a run may use up, at most.
-        limits: Sub<LimitKeys<'_>>,
-        /// How the conversation is kept small.
-        context: Sub<ContextKeys<'_>>,
-        /// How the steps of the agent are retried.
-        retry: Sub<RetryKeys<'_>>,
-        /// How long a failing step is tried again.
-        give_up_after: Timespan = "1d",
-        /// Settings of single tools, by the tool's name.
-        tool: Named<ToolKeys<'_>>,
-        /// The most tokens of one answer.
-        max_tokens: Count<u64>,
-        /// Sampling temperature; models may reject it.
-        temperature: Number,
-        /// Extended thinking; a count is a budget in tokens; models reject what they do not support.
-        thinking: ThinkingConfig,
-        /// How hard the model reasons; models may reject a level.
-        effort: Choice<ReasoningEffort>,
-        /// How long a model may be silent in one attempt of a call; an answer that keeps coming may take six times as long.
-        model_timeout: Timespan = "10m",
-        /// How long one attempt of a tool call may take; one of a built-in tool that only reads takes 5 s at most, unless its
-        /// table has a `timeout`.
-        tool_timeout: Timespan = "10m",
-        /// The most bytes of text in one tool result.
-        tool_output_bytes: Size = "64KiB",
-        /// The file tools may leave the working directory.
-        allow_outside_cwd: Boolean = false,
-        /// What commands may reach.
-        sandbox: Sandbox = "workspace",
-        /// Further fields of the request body, in the API's own words, as `extra = { service_tier = "flex" }`. Its `tools`
-        /// are added to the agent's: with `extra = { tools = [{ type = "web_search" }] }` OpenAI searches the web.
-        extra: Json,
-        /// Which model calls come first where they wait because of a rate: those of batch agents wait behind the others. A
-        /// number here is Temporal's priority; to set both, write the word here and `temporal = { priority = 2 }` beside
-        /// it.
-        priority: RunPriority = "interactive",
-        activity: Part<ActivityKeys<'_>>,
-        /// The keys of the steps on Temporal.
-        temporal: Sub<ActivityKeys<'_>>,
-    }
-    rejected &[
-        ("approve", "is called ask: rename it"),
-        (
-            "on_expiry",
-            "is part of on: write on = { expiry = \"deny\" } or \"fail\"",
-        ),
-        (
-            "on_unknown_outcome",
-            "is part of on: write on = { unknown_outcome = \"result\" } or \"ask\"",
-        ),
-    ]
-}
-
-impl Choices for CallerSetting {
-    fn words() -> Vec<(&'static str, Self)> {
-        Self::ALL.map(|setting| (setting.as_str(), setting)).into()
-    }
-}
-
-words!(Priority: "interactive" => Self::Interactive, "batch" => Self::Batch);
-
-/// The word for `priority`, which is separate from Temporal's number.
-pub(crate) enum RunPriority {}
-
-impl ValueKind for RunPriority {
-    type Value<'a> = Option<Priority>;
-
-    fn read<'a>(table: &Table<'a>, key: &'static str) -> Option<Priority> {
-        let word = table.text(RUN_PRIORITY)?;
-        table.choose(key, word, &Priority::words())
-    }
-
-    fn schema() -> Value {
-        Choice::<Priority>::schema()
-    }
 }
 
 /// From how many repeats on a model is notified that its call has had the same result before, by default.

@@ -8,27 +8,14 @@ use neuron_types::{
 use crate::agent_file::{
     providers::Kind,
     tables::{
+        agent_keys::{ContextKeys, Strategy},
         model_name::read_name,
         models::{Known, ModelName},
     },
-    text::{
-        keys::keys,
-        kinds::{Choices, Count, Named, OneOrMoreOf, TextOrFile, Words, words},
-        table::Text,
-    },
+    text::{kinds::Choices, table::Text},
 };
 
 const DEFAULT_KEEP: usize = 10;
-
-#[derive(Clone, Copy)]
-pub(crate) enum Strategy {
-    None,
-    SlidingWindow,
-    ClearToolResults,
-    Summarize,
-    ProviderSummarizes,
-    ProviderClearsToolResults,
-}
 
 /// How a conversation is kept small here, and what the provider does for that.
 #[derive(Default)]
@@ -37,60 +24,6 @@ pub(crate) struct Context {
     pub(crate) management: Option<ContextManagement>,
     /// The context that becomes part of the agent's instructions.
     pub(crate) persistent: PersistentContext,
-}
-
-words!(
-    Strategy:
-    "none" => Self::None,
-    "sliding_window" => Self::SlidingWindow,
-    "clear_tool_results" => Self::ClearToolResults,
-    "summarize" => Self::Summarize,
-    "provider_summarize" => Self::ProviderSummarizes,
-    "provider_clear_tool_results" => Self::ProviderClearsToolResults,
-);
-
-keys! {
-    pub(crate) struct ContextKeys {
-        /// What is done, in order, until the conversation is small enough.
-        strategy: OneOrMoreOf<Strategy>,
-        /// The size from which on this is done: what the provider last reported, and an estimate for the messages since
-        /// then.
-        at_tokens: Count<u64> = 100_000,
-        /// How many of the newest tool results or messages stay.
-        keep: Count<usize> = 10,
-        /// The model that summarises.
-        model: Words,
-        /// What the model that summarises is asked to write; in any case its prompt states that the conversation is
-        /// material, and not an instruction.
-        summary_prompt: TextOrFile,
-        /// What the model has to know in every turn, by the label of the section.
-        sections: Named<SectionKeys<'_>>,
-        /// What the model is reminded of again and again, by name.
-        reminders: Named<ReminderKeys<'_>>,
-    }
-}
-
-keys! {
-    pub(crate) struct SectionKeys {
-        /// The text of the section.
-        content: Words,
-        /// Its place: sections without a priority come first, then those with lower numbers; sections of the same
-        /// priority are ordered by their labels.
-        priority: Count<usize>,
-    }
-}
-
-keys! {
-    pub(crate) struct ReminderKeys {
-        /// The reminder.
-        text: Words,
-        /// Trigger: whenever this many turns have passed.
-        every_turns: Count<u32>,
-        /// Trigger: whenever this many tool calls were made, before the next model call.
-        every_tool_calls: Count<u32>,
-        /// Trigger: when the request reaches this size; again only after it was smaller in between.
-        at_tokens: Count<u64>,
-    }
 }
 
 /// Reads the table of an agent of this model.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::agent_file::tables::{
-    agents::AgentKeys,
+    agent_keys::AgentKeys,
     models::{Known, no_price, split},
     reach::{Definitions, others, reached},
     subagents,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::agent_file::{
     providers::ProviderKeys,
     tables::{
-        agents::AgentKeys, approvers::ApproverKeys, guards::GuardKeys, hooks::HookKeys,
-        mcp_settings::McpKeys, models::PriceKeys, pools::PoolKeys, sessions::SessionKeys,
+        agent_keys::AgentKeys, approvers::ApproverKeys, guards::GuardKeys, hooks::HookKeys,
+        mcp_keys::McpKeys, models::PriceKeys, pools::PoolKeys, sessions::SessionKeys,
     },
     text::{
         keys::{Keys, ValueKind, keys},

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::agent_file::{
     providers::{Kind, ProviderSettings},
     tables::{
-        agents::AgentKeys, guards::GuardSettings, hooks::HookSettings, model_name::read_name,
+        agent_keys::AgentKeys, guards::GuardSettings, hooks::HookSettings, model_name::read_name,
     },
     text::{
         keys::{ValueKind, keys},

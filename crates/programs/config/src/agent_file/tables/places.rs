@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use neuron_sandbox::Sandbox;
 
 use crate::agent_file::{
-    tables::{agents::AgentKeys, handoffs, sandbox, subagents, tools::Workplace},
+    tables::{agent_keys::AgentKeys, handoffs, sandbox, subagents, tools::Workplace},
     text::table::dotted,
 };
 

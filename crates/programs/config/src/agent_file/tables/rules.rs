@@ -5,37 +5,18 @@ use neuron_types::{AskRule, CallPattern, FIND_TOOLS, SkillSpec, ToolDyn as _};
 
 use crate::agent_file::{
     tables::{
+        agent_keys::AskKeys,
         handoffs::is_transfer,
         mcp_names, skills,
         subagents::is_starter,
         tools::{is_tool, registry},
     },
     text::{
-        keys::{Keys, keys},
-        kinds::{Count, Listed, Required, Timespan, Words},
+        keys::Keys,
         problem::shown,
         table::{Entry, Table, Text},
     },
 };
-
-keys! {
-    pub(crate) struct AskKeys {
-        /// The calls, without a `!`.
-        call: Required<Words>,
-        /// The group that a decision must come from.
-        from: Words,
-        /// How many have to approve.
-        needed: Count<u32> = 1,
-        /// How long they have.
-        within: Timespan,
-        /// The group that is asked next, for as long again; it needs `within`.
-        then: Words,
-    }
-}
-
-impl Listed for AskKeys<'_> {
-    const WANTED: &'static str = "a list of texts in quotes, or of tables as { call = \"…\" }";
-}
 
 /// Returns the entries of `allow` or `deny`: patterns of calls, some after a `!`. The tools of MCP servers are not
 /// known here.

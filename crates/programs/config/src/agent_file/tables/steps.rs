@@ -7,52 +7,16 @@ use neuron_types::{RetryPolicy, ToolSettings};
 
 use crate::agent_file::{
     tables::{
-        activity::{self, ActivityKeys},
-        agents::AgentKeys,
+        activity::{self},
+        agent_keys::{AgentKeys, PolicyKeys},
         mcp_names,
-        tool_limits::{ToolLimitKeys, ToolLimits},
+        tool_limits::ToolLimits,
     },
     text::{
-        keys::{Keys, keys, names},
-        kinds::{Boolean, CountOrZero, Factor, Part, Sub, Timespan},
+        keys::{Keys, names},
         table::{Table, Text},
     },
 };
-
-keys! {
-    pub(crate) struct PolicyKeys {
-        /// How many attempts a tool call has in all; `0` sets no limit.
-        attempts: CountOrZero<u32> = 5,
-        /// The longest delay after the first attempt; each delay is drawn at random up to its longest.
-        initial: Timespan = "1s",
-        /// What the longest delay is multiplied by after each attempt.
-        factor: Factor = 2.0,
-        /// The upper bound of the longest delay; a server that asks for a longer pause gets it.
-        max: Timespan = "60s",
-    }
-}
-
-keys! {
-    pub(crate) struct RetryKeys {
-        policy: Part<PolicyKeys<'_>>,
-        /// The same keys for model calls. Default is no limit of attempts.
-        model: Sub<PolicyKeys<'_>>,
-    }
-}
-
-keys! {
-    pub(crate) struct ToolKeys {
-        policy: Part<PolicyKeys<'_>>,
-        /// How long one attempt of a call of this tool may take.
-        timeout: Timespan,
-        /// The writes of this tool in one turn run at the same time too.
-        parallel_writes: Boolean,
-        activity: Part<ActivityKeys<'_>>,
-        /// The keys of the steps on Temporal.
-        temporal: Sub<ActivityKeys<'_>>,
-        limits: Part<ToolLimitKeys<'_>>,
-    }
-}
 
 /// The contents of the `[agents.NAME.tool.TOOL]` tables, by tool.
 #[derive(Default)]

@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, NAMED_TOOLS, ToolRegistry, named_tools};
 use neuron_types::{AgentSpec, SkillSpec, ToolDefinition};
-use serde_json::{Value, json};
 
 use crate::agent_file::{
-    tables::{agents::AgentKeys, mcp_names, skills, steps::ToolKeys, tool_limits::ToolLimits},
+    tables::{agent_keys::AgentKeys, mcp_names, skills, tool_limits::ToolLimits},
     text::{
-        keys::{Keys, ValueKind},
         problem::shown,
         table::{Table, Text},
     },
@@ -39,32 +37,6 @@ pub(crate) fn read_workplace(
         tool_output_bytes: agent.tool_output_bytes(),
         sandbox: agent.sandbox().unwrap_or_default(),
         limits,
-    }
-}
-
-/// A list of the names of tools, and of tables with a name and the settings of the tool.
-pub(crate) enum ToolList {}
-
-impl ValueKind for ToolList {
-    type Value<'a> = Vec<Text<'a>>;
-
-    fn read<'a>(table: &Table<'a>, key: &'static str) -> Vec<Text<'a>> {
-        table.names(key)
-    }
-
-    fn schema() -> Value {
-        let mut settings = ToolKeys::schema();
-        if let Some(properties) = settings
-            .get_mut("properties")
-            .and_then(Value::as_object_mut)
-        {
-            let name = json!({ "type": "string", "description": "The name of the tool." });
-            properties.insert("name".to_owned(), name);
-        }
-        if let Some(settings) = settings.as_object_mut() {
-            settings.insert("required".to_owned(), json!(["name"]));
-        }
-        json!({ "type": "array", "items": { "anyOf": [{ "type": "string" }, settings] } })
     }
 }
 

@@ -165,7 +165,7 @@ impl<T: Choices> ValueKind for Choice<T> {
     }
 }
 
-/// A list of such words. Its values are the texts, of which [`Table::choose`] finds the meanings.
+/// A list of such words. Its values are the texts; [`Table::choose`] finds their meanings.
 pub(crate) struct ChoiceList<T>(PhantomData<T>);
 
 impl<T: Choices> ValueKind for ChoiceList<T> {
