@@ -69,7 +69,7 @@ pub use neuron_types::{
 /// # }
 /// ```
 #[cfg(feature = "macros")]
-pub use neuron_tool_macros::Tool;
+pub use neuron_macros::Tool;
 /// Makes a tool of an `async fn` or a method.
 ///
 /// Doc comments become the descriptions of the tool and of its arguments. A parameter `&ToolContext` gets the
@@ -272,7 +272,7 @@ pub use neuron_tool_macros::Tool;
 /// registry.register(Arc::clone(&notes).write_note_tool());
 /// ```
 #[cfg(feature = "macros")]
-pub use neuron_tool_macros::neuron_tool;
+pub use neuron_macros::neuron_tool;
 
 pub use self::{
     builtin::{

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Data, DeriveInput, Fields, FieldsNamed, Result};
 
-use crate::{
+use super::{
     field::{self, Field, is_tool},
     options::Options,
 };

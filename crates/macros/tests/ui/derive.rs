@@ -1,4 +1,4 @@
-use neuron_tool_macros::Tool;
+use neuron_macros::Tool;
 
 /// Looks up a value.
 #[derive(Tool)]

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, Visibility};
 
-use crate::signature::Signature;
+use super::signature::Signature;
 
 /// Returns `GetWeather` for `get_weather`.
 pub(crate) fn camel_case(name: &Ident) -> String {

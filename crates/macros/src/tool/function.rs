@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Ident, ImplItemFn, Path, Result, Visibility};
 
-use crate::{
+use super::{
     arguments::{self, camel_case},
     field,
     options::Options,

@@ -3,16 +3,10 @@
 use proc_macro::TokenStream;
 use syn::{DeriveInput, ImplItemFn, parse_macro_input};
 
-mod arguments;
-mod derive;
-mod field;
-mod function;
-mod home;
-mod options;
-mod property;
-mod signature;
+mod tool;
+mod workflow;
 
-use self::options::Options;
+use self::tool::{derive, function, home, options::Options};
 
 /// Makes a tool of an `async fn`. See `neuron_tool::neuron_tool`.
 #[proc_macro_attribute]
@@ -34,5 +28,23 @@ pub fn derive_tool(item: TokenStream) -> TokenStream {
     derive::expand(&input)
         .map(home::at_home)
         .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Makes an `async fn` a workflow that every engine serves.
+///
+/// The function takes `&Door<D>`, with `D: DurableContext` as its only type parameter, and at most one input; it
+/// returns `Result<Output, WorkflowError>`. Input and output are serialised. The macro makes a type for the workflow,
+/// with the function's name in upper camel case.
+///
+/// `name = "…"` is the name by which runs are started. Default is the function's name, with `-` in place of `_`.
+///
+/// `patches = ["…", "…"]` declares the ids that the function asks `door.patched` for: changes that do not apply to runs
+/// which began before them. Default is no patch.
+#[proc_macro_attribute]
+pub fn workflow(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = workflow::expand(arguments.into(), item.into());
+    expanded
+        .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

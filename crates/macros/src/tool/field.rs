@@ -9,7 +9,7 @@ use syn::{
     spanned::Spanned as _,
 };
 
-use crate::property::property_name;
+use super::property::property_name;
 
 /// What the author says about one argument.
 pub(crate) struct Field {

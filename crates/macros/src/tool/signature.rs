@@ -6,7 +6,7 @@ use syn::{
     TypeReference, spanned::Spanned as _,
 };
 
-use crate::field::{Field, is_tool};
+use super::field::{Field, is_tool};
 
 /// A function that can be a tool.
 pub(crate) struct Signature {

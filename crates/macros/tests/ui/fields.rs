@@ -1,4 +1,4 @@
-use neuron_tool_macros::{Tool, neuron_tool};
+use neuron_macros::{Tool, neuron_tool};
 
 /// Looks up a value.
 #[derive(Tool)]

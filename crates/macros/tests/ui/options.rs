@@ -1,4 +1,4 @@
-use neuron_tool_macros::neuron_tool;
+use neuron_macros::neuron_tool;
 
 /// Looks up a value.
 #[neuron_tool(readonly)]
