@@ -8,17 +8,24 @@
 //! assert!(names.contains(&"read_file".to_owned()) && !names.contains(&"bash".to_owned()));
 //! ```
 
-use std::{sync::Arc, vec};
+use std::sync::Arc;
+#[cfg(feature = "builtin")]
+use std::vec;
 
+#[cfg(feature = "builtin")]
 use neuron_sandbox::Sandbox;
-use neuron_tool::{BuiltinOptions, READ_ONLY_TOOLS, builtin::AskPersonTool, builtin_tools};
+use neuron_tool::builtin::AskPersonTool;
+#[cfg(feature = "builtin")]
+use neuron_tool::{BuiltinOptions, READ_ONLY_TOOLS, builtin_tools};
 use neuron_types::ToolDyn;
 
+#[cfg(feature = "builtin")]
 pub use neuron_tool::builtin::{Skill, SkillError};
 
 /// Built-in tools, to be given to [`AgentBuilder::tools`](crate::AgentBuilder::tools).
 ///
 /// They work in the agent's directory: [`AgentBuilder::dir`](crate::AgentBuilder::dir).
+#[cfg(feature = "builtin")]
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Builtin {
@@ -27,6 +34,7 @@ pub struct Builtin {
 }
 
 /// Returns the tools that change nothing, such as `read_file` and `grep`: those in [`READ_ONLY_TOOLS`].
+#[cfg(feature = "builtin")]
 pub fn read_only() -> Builtin {
     Builtin {
         only_reading: true,
@@ -35,6 +43,7 @@ pub fn read_only() -> Builtin {
 }
 
 /// Returns all built-in tools: those of [`read_only`], and those that change things, such as `edit_file` and `bash`.
+#[cfg(feature = "builtin")]
 pub fn all() -> Builtin {
     Builtin {
         only_reading: false,
@@ -51,6 +60,7 @@ pub fn ask_person() -> Arc<dyn ToolDyn> {
     Arc::new(AskPersonTool)
 }
 
+#[cfg(feature = "builtin")]
 impl Builtin {
     /// Sets what the commands of `bash` may reach. Default is [`Sandbox::Workspace`].
     ///
@@ -68,6 +78,7 @@ impl Builtin {
     }
 }
 
+#[cfg(feature = "builtin")]
 impl IntoIterator for Builtin {
     type Item = Arc<dyn ToolDyn>;
     type IntoIter = vec::IntoIter<Self::Item>;

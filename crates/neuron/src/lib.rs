@@ -16,6 +16,7 @@ pub mod subagents;
 #[cfg(feature = "temporal")]
 pub mod temporal;
 pub mod turn;
+#[cfg(any(feature = "local", feature = "restate", feature = "temporal"))]
 mod worker;
 pub mod workflow;
 
@@ -23,17 +24,24 @@ pub use agent::{
     Agent, AgentBuilder, AgentError, AgentOn, AgentTool, AnyAgent, HandoffEntry, Model, Parts,
     Step, SteppedTool, SubAgentEntry, ToolStep,
 };
-pub use local::{Local, Recovered, Steps};
+#[cfg(feature = "local")]
+pub use local::Recovered;
+pub use local::{Local, Steps};
 pub use neuron_loop::TurnResult;
 pub use neuron_macros::workflow;
 pub use place::{Engine, StartFuture};
 pub use remote::RemoteAgent;
 pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
-pub use runs::{Runs, RunsBuilder};
+pub use runs::Runs;
+#[cfg(any(feature = "local", feature = "restate", feature = "temporal"))]
+pub use runs::RunsBuilder;
 pub use subagents::{AgentResult, SubAgentConfig, SubAgentError, SubAgentManager};
+#[cfg(any(feature = "local", feature = "restate", feature = "temporal"))]
 pub use worker::{EngineKind, UnknownEngine, Worker, WorkerBuilder, WorkerFailure};
 
+#[cfg(feature = "approvers")]
 pub use neuron_approvers as approvers;
+#[cfg(feature = "approvers")]
 pub use neuron_approvers::Approvers;
 #[cfg(feature = "agent-file")]
 pub use neuron_config as config;
@@ -43,6 +51,7 @@ pub use neuron_executor as executor;
 pub use neuron_guards as guards;
 #[cfg(feature = "mcp")]
 pub use neuron_mcp as mcp;
+#[cfg(feature = "sandbox")]
 pub use neuron_sandbox as sandbox;
 #[cfg(feature = "telemetry")]
 pub use neuron_telemetry as telemetry;

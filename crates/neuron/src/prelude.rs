@@ -4,6 +4,7 @@ pub use neuron_tool::{ToolError, neuron_tool};
 pub use neuron_types::{Allowance, CallerSetting, LimitOverrides, Limits, RunRequest, ToolContext};
 
 pub use crate::{
-    Agent, EngineKind, Local, Model, Run, RunFailure, RunItem, Runs, Step, Ticket, ToolStep as _,
-    Worker, builtin,
+    Agent, Local, Model, Run, RunFailure, RunItem, Runs, Step, Ticket, ToolStep as _, builtin,
 };
+#[cfg(any(feature = "local", feature = "restate", feature = "temporal"))]
+pub use crate::{EngineKind, Worker};

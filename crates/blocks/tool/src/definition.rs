@@ -1,60 +1,12 @@
-//! What the model reads about the built-in tools.
+//! What the model reads about the arguments of a tool.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
-use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition};
+use neuron_types::ArgumentKind;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde_json::Value;
 
-/// How long a built-in tool that changes nothing may take, where the agent sets no time. It is short, so that an engine
-/// that has the choice makes the call where the run is.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
-
-pub(crate) const fn annotations(
-    read_only: bool,
-    destructive: bool,
-    idempotent: bool,
-    open_world: bool,
-) -> ToolAnnotations {
-    ToolAnnotations {
-        read_only_hint: Some(read_only),
-        destructive_hint: Some(destructive),
-        idempotent_hint: Some(idempotent),
-        open_world_hint: Some(open_world),
-    }
-}
-
-/// Returns the definition of a tool that looks at files and changes nothing.
-pub(crate) fn reader<Args: JsonSchema>(
-    name: &str,
-    title: &str,
-    description: String,
-) -> ToolDefinition {
-    let annotations = annotations(true, false, true, false);
-    ToolDefinition {
-        timeout: Some(READ_TIMEOUT),
-        ..definition::<Args>(name, title, description, annotations)
-    }
-}
-
-pub(crate) fn definition<Args: JsonSchema>(
-    name: &str,
-    title: &str,
-    description: String,
-    annotations: ToolAnnotations,
-) -> ToolDefinition {
-    ToolDefinition {
-        name: name.to_owned(),
-        title: Some(title.to_owned()),
-        description,
-        input_schema: input_schema::<Args>(),
-        arguments: argument_kinds::<Args>(),
-        annotations: Some(annotations),
-        ..ToolDefinition::default()
-    }
-}
-
-/// Returns the JSON Schema of a tool's arguments, for [`ToolDefinition::input_schema`].
+/// Returns the JSON Schema of a tool's arguments, for [`ToolDefinition::input_schema`](neuron_types::ToolDefinition::input_schema).
 ///
 /// It is the schema that schemars makes, without what says nothing to a model or is not known to every
 /// provider: titles, number formats, references.
@@ -86,7 +38,7 @@ pub fn input_schema<Args: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// Returns what a tool's arguments are for, for [`ToolDefinition::arguments`]: as their fields say with
+/// Returns what a tool's arguments are for, for [`ToolDefinition::arguments`](neuron_types::ToolDefinition::arguments): as their fields say with
 /// `#[schemars(extend("format" = "path"))]` or `"shell-command"`.
 ///
 /// ```

@@ -3,9 +3,11 @@
 pub mod builtin;
 mod call_tool;
 mod definition;
+#[cfg(feature = "builtin")]
 mod diff;
 pub mod middleware;
 mod registry;
+#[cfg(feature = "builtin")]
 pub mod sandbox;
 mod text;
 
@@ -274,14 +276,17 @@ pub use neuron_macros::Tool;
 #[cfg(feature = "macros")]
 pub use neuron_macros::neuron_tool;
 
+#[cfg(feature = "builtin")]
 pub use self::{
     builtin::{
         BUILTIN_TOOLS, BuiltinOptions, NAMED_TOOLS, READ_ONLY_TOOLS, builtin_tools, check_sandbox,
         named_tools,
     },
+    diff::unified_diff,
+};
+pub use self::{
     call_tool::CallTool,
     definition::{argument_kinds, input_schema},
-    diff::unified_diff,
     layers::schema_validator::schema_mismatch,
     middleware::{Next, ToolMiddleware, tool_middleware_fn},
     registry::ToolRegistry,

@@ -3,21 +3,29 @@
 mod flight;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+#[cfg(feature = "journal")]
 mod home;
+#[cfg(feature = "journal")]
 mod journal;
 mod memory;
+mod owner_files;
 mod sessions;
+#[cfg(feature = "journal")]
 mod worker;
 
+#[cfg(feature = "journal")]
 pub use home::{
     paths::{home_files, home_files_to_look_at},
     store::{HomeStore, home_has_files},
 };
+#[cfg(feature = "journal")]
 pub use journal::{
     Busy, IdleLooks, Interrupt, Journal, JournalError, JournalOptions, JournaledContext,
     LocalClient, LocalWorkflow, ParkPolicy, RunClaim, prepare_home,
 };
 pub use memory::{LocalDurableContext, LocalHandle, MemoryWorkflow};
+#[cfg(feature = "journal")]
+pub use sessions::sqlite::SqliteSessionStorage;
 pub use sessions::{
     conversation::conversation_of,
     error::{SessionError, StorageError},
@@ -25,10 +33,10 @@ pub use sessions::{
     manager::SessionManager,
     memory::InMemorySessionStorage,
     session::{Session, SessionRun, SessionState, SessionSummary},
-    sqlite::SqliteSessionStorage,
     storage::SessionStorage,
     stored::StoredSessions,
 };
+#[cfg(feature = "journal")]
 pub use worker::{
     counts::WorkerCounts,
     event::WorkerEvent,

@@ -2,19 +2,20 @@
 
 use std::{any::Any, fmt, marker::PhantomData, path::PathBuf, sync::Arc, time::Duration};
 
+#[cfg(feature = "approvers")]
 use neuron_approvers::Approvers;
 use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
+#[cfg(feature = "sandbox")]
 use neuron_sandbox::Sandbox;
-use neuron_tool::{
-    ToolRegistry,
-    builtin::{ReadSkill, Skill},
-    middleware::ToolMiddleware,
-};
+#[cfg(feature = "builtin")]
+use neuron_tool::builtin::{ReadSkill, Skill};
+use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
+#[cfg(feature = "builtin")]
+use neuron_types::SkillSpec;
 use neuron_types::{
     AgentSpec, Allowance, AskRule, CallPattern, CallerSetting, ContextPolicy, FIND_TOOLS, Guard,
     GuardSpec, Hook, InputGuard, InputGuardrail, Limits, OnExpiry, OnHalt, OnLoop, OutputGuard,
-    OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SkillSpec, SystemPrompt, ToolDyn,
-    ToolSearch,
+    OutputGuardrail, Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn, ToolSearch,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -35,6 +36,7 @@ pub struct AgentBuilder<I: ?Sized = str, O = String> {
     model: Option<Model>,
     fallbacks: Vec<Model>,
     tools: ToolRegistry,
+    #[cfg(feature = "sandbox")]
     sandbox: Option<Sandbox>,
     executor: ExecutorBuilder,
     limiter: Option<RateLimiter>,
@@ -136,6 +138,7 @@ impl AgentBuilder {
             model: None,
             fallbacks: Vec::new(),
             tools: ToolRegistry::new(),
+            #[cfg(feature = "sandbox")]
             sandbox: None,
             executor: Executor::builder(),
             limiter: None,
@@ -155,6 +158,7 @@ impl AgentBuilder {
             model: None,
             fallbacks: Vec::new(),
             tools: executor.tools().clone(),
+            #[cfg(feature = "sandbox")]
             sandbox: None,
             executor: executor.to_builder(),
             limiter: None,
@@ -287,6 +291,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// # Ok(())
     /// # }
     /// ```
+    #[cfg(feature = "builtin")]
     pub fn skills(mut self, skills: impl IntoIterator<Item = Skill>) -> Self {
         let skills: Vec<Skill> = skills.into_iter().collect();
         for skill in &skills {
@@ -318,6 +323,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// [`Sandbox::Workspace`], or the agent file's.
     ///
     /// It is a setting of this process: runs of the agent in another process have the setting of that process.
+    #[cfg(feature = "sandbox")]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
@@ -448,6 +454,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     ///
     /// Approvers belong to the worker and are no part of the definition: the worker's current approvers verify the
     /// decisions about a run that waits.
+    #[cfg(feature = "approvers")]
     pub fn approvers(mut self, approvers: Approvers) -> Self {
         self.executor = self.executor.verifier(approvers);
         self
@@ -585,6 +592,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             model: self.model,
             fallbacks: self.fallbacks,
             tools: self.tools,
+            #[cfg(feature = "sandbox")]
             sandbox: self.sandbox,
             executor: self.executor,
             limiter: self.limiter,
@@ -605,7 +613,11 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// the same name, or a workflow among them; a limit of cost with a model whose price is not known.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
-        settle_tools(&name, &mut self.tools, self.sandbox.as_ref())?;
+        #[cfg(feature = "sandbox")]
+        if let Some(sandbox) = &self.sandbox {
+            set_sandbox(&mut self.tools, sandbox);
+        }
+        check_ready(&name, &self.tools)?;
         let mut executor = self.executor;
         match self.model {
             Some(model) => {
@@ -681,19 +693,19 @@ fn check_prices(spec: &AgentSpec, prices: &Prices) -> Result<(), AgentError> {
     }
 }
 
-/// Gives the tools the sandbox, and checks that they can be used here.
-fn settle_tools(
-    agent: &str,
-    tools: &mut ToolRegistry,
-    sandbox: Option<&Sandbox>,
-) -> Result<(), AgentError> {
-    let all: Vec<_> = tools.names().filter_map(|name| tools.get(name)).collect();
-    for tool in all {
-        let changed = sandbox.and_then(|sandbox| tool.with_setting(sandbox));
-        if let Some(changed) = &changed {
-            tools.register_dyn(Arc::clone(changed));
-        }
-        let tool = changed.unwrap_or(tool);
+/// Gives the sandbox to the tools that can be confined.
+#[cfg(feature = "sandbox")]
+fn set_sandbox(tools: &mut ToolRegistry, sandbox: &Sandbox) {
+    let all = tools.names().filter_map(|name| tools.get(name));
+    let changed: Vec<_> = all.filter_map(|tool| tool.with_setting(sandbox)).collect();
+    for tool in changed {
+        tools.register_dyn(tool);
+    }
+}
+
+/// Checks that the tools can be used here.
+fn check_ready(agent: &str, tools: &ToolRegistry) -> Result<(), AgentError> {
+    for tool in tools.names().filter_map(|name| tools.get(name)) {
         tool.ready().map_err(|source| AgentError::Tool {
             agent: agent.to_owned(),
             tool: tool.name().to_owned(),

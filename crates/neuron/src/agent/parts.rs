@@ -3,7 +3,6 @@
 use std::{any::Any, collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use neuron_executor::{Agents, Executor, Executors};
-use neuron_local::LocalWorkflow;
 use neuron_types::{ASK_PERSON, AgentSpec, Message, OnHalt, OnUnknownOutcome};
 use neuron_workflows::{child_agent, to_text};
 use serde::Serialize;
@@ -126,11 +125,17 @@ impl Parts {
     }
 
     /// Returns the workflow of its runs in a journal.
-    pub(crate) fn journal_workflow(&self) -> LocalWorkflow {
+    #[cfg(feature = "local")]
+    pub(crate) fn journal_workflow(&self) -> neuron_local::LocalWorkflow {
         match self.serving {
             Some(serving) => serving.journal,
             None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
         }
+    }
+
+    /// Returns the patches that the agent's workflow declares, if it is one.
+    pub(crate) fn patches(&self) -> &'static [&'static str] {
+        self.serving.map_or(&[], |serving| serving.patches)
     }
 
     /// Returns whether a run of the agent, or below it, may wait for a person without end.

@@ -2,11 +2,19 @@
 
 use std::fmt;
 
-use neuron_local::{LocalWorkflow, MemoryWorkflow};
+use neuron_local::MemoryWorkflow;
 use neuron_workflows::Workflow;
 
 #[cfg(feature = "temporal")]
 use super::hosted::{Register, register};
+
+/// A workflow in a journal.
+#[cfg(feature = "local")]
+type InJournal = neuron_local::LocalWorkflow;
+
+/// A workflow in a journal: empty in a build without it.
+#[cfg(not(feature = "local"))]
+type InJournal = ();
 
 /// A workflow on Restate.
 #[cfg(feature = "restate")]
@@ -20,7 +28,8 @@ type OnRestate = ();
 #[derive(Clone, Copy)]
 pub struct Serving {
     pub(crate) memory: MemoryWorkflow,
-    pub(crate) journal: LocalWorkflow,
+    #[cfg(feature = "local")]
+    pub(crate) journal: InJournal,
     /// The patches that the workflow declares.
     pub(crate) patches: &'static [&'static str],
     #[cfg(feature = "temporal")]
@@ -37,11 +46,12 @@ impl Serving {
     #[must_use]
     pub const fn of<W: Workflow>(
         memory: MemoryWorkflow,
-        journal: LocalWorkflow,
+        #[cfg_attr(not(feature = "local"), allow(unused_variables))] journal: InJournal,
         #[cfg_attr(not(feature = "restate"), allow(unused_variables))] restate: OnRestate,
     ) -> Self {
         Self {
             memory,
+            #[cfg(feature = "local")]
             journal,
             patches: W::PATCHES,
             #[cfg(feature = "temporal")]
@@ -69,11 +79,29 @@ macro_rules! __serving {
             |door, start| {
                 ::std::boxed::Box::pin($crate::workflow::run_of_tree::<$workflow, _>(door, start))
             },
-            |door, start| {
-                ::std::boxed::Box::pin($crate::workflow::run_of_tree::<$workflow, _>(door, start))
-            },
+            $crate::__in_journal!($workflow),
             $crate::__on_restate!($workflow),
         )
+    };
+}
+
+#[cfg(feature = "local")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __in_journal {
+    ($workflow:ty) => {
+        |door, start| {
+            ::std::boxed::Box::pin($crate::workflow::run_of_tree::<$workflow, _>(door, start))
+        }
+    };
+}
+
+#[cfg(not(feature = "local"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __in_journal {
+    ($workflow:ty) => {
+        ()
     };
 }
 

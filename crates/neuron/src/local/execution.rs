@@ -1,12 +1,12 @@
 //! A run that executes in this process.
 
-use std::{
-    future::Future,
-    sync::{Arc, Weak},
-};
+#[cfg(feature = "local")]
+use std::sync::Weak;
+use std::{future::Future, sync::Arc};
 
+#[cfg(feature = "local")]
 use neuron_local::JournaledContext;
-use neuron_types::{DurableError, RecordedEvent, RunId, RunOutput, UserMessage};
+use neuron_types::{DurableError, RunId, RunOutput, UserMessage};
 use tokio::{
     sync::{mpsc::UnboundedReceiver, watch},
     task::AbortHandle,
@@ -24,6 +24,7 @@ pub(crate) struct Execution {
     fan: Arc<Fan>,
     end: watch::Receiver<End>,
     /// The door of a journaled run, while it is executed.
+    #[cfg(feature = "local")]
     door: Weak<JournaledContext>,
     task: AbortHandle,
 }
@@ -33,9 +34,8 @@ impl Execution {
     pub(crate) fn spawn(
         run_id: RunId,
         fan: Arc<Fan>,
-        door: Weak<JournaledContext>,
         run: impl Future<Output = Result<RunOutput, DurableError>> + Send + 'static,
-    ) -> Arc<Self> {
+    ) -> Self {
         let (report, end) = watch::channel(None);
         let closing = Arc::clone(&fan);
         let task = tokio::spawn(async move {
@@ -43,21 +43,31 @@ impl Execution {
             report.send_replace(Some(ended));
             closing.close();
         });
-        Arc::new(Self {
+        Self {
             run_id,
             fan,
             end,
-            door,
+            #[cfg(feature = "local")]
+            door: Weak::new(),
             task: task.abort_handle(),
-        })
+        }
     }
 
+    /// Sets the door of a journaled run.
+    #[cfg(feature = "local")]
+    pub(crate) fn with_door(mut self, door: Weak<JournaledContext>) -> Self {
+        self.door = door;
+        self
+    }
+
+    #[cfg(feature = "local")]
     pub(crate) fn is_over(&self) -> bool {
         self.end.borrow().is_some()
     }
 
     /// Waits until the journal contains the events that were emitted, so that questions can be answered at once. A
     /// write error ends the run, which reports it itself.
+    #[cfg(feature = "local")]
     pub(crate) async fn flush(&self) {
         if let Some(door) = self.door.upgrade() {
             door.flush().await.ok();
@@ -120,6 +130,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// Watches a run from now on.
+    #[cfg(feature = "local")]
     pub(crate) fn of(execution: Arc<Execution>) -> Self {
         let live = execution.fan.watch();
         Self::with(live, execution)
@@ -135,7 +146,8 @@ impl Watched {
     }
 
     /// Adds the events that happened before, from the run's first on.
-    pub(crate) fn add_past(&mut self, events: Vec<RecordedEvent>) {
+    #[cfg(feature = "local")]
+    pub(crate) fn add_past(&mut self, events: Vec<neuron_types::RecordedEvent>) {
         for event in events {
             self.queue.add(event);
         }
@@ -144,6 +156,7 @@ impl Watched {
     pub(crate) async fn next(&mut self) -> Option<RunItem> {
         loop {
             if let Some(item) = self.queue.pop() {
+                #[cfg(feature = "local")]
                 if matches!(item, RunItem::Ticket(_)) {
                     self.execution.flush().await;
                 }

@@ -1,40 +1,25 @@
-//! The home of local runs: memory or a journal.
+//! A home of local runs: a directory with their journal.
 
 use std::{
     collections::BTreeMap,
-    fmt,
-    path::PathBuf,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
 use neuron_executor::Agents;
-use neuron_local::{
-    Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext, MemoryWorkflow,
-};
-use neuron_types::{Refusal, RunId, RunRequest, RunStart};
+use neuron_local::{Journal, JournalError, JournaledContext, LocalClient};
+use neuron_types::{Refusal, RunId, RunRequest};
 
 use super::{Steps, Watched, below::Below, execution::Execution, fan::Fan};
 use crate::{
     agent::{AnyAgent, Parts},
-    place::{Engine, StartFuture, attach_or_start},
+    place::attach_or_start,
     run::{RunFailure, Started, Way},
 };
 
-/// Runs of this process: in memory, where nothing survives the process, or in a journal in a home directory, where
-/// every step does. Cheap to clone.
-#[derive(Clone)]
-pub struct Local {
-    kept: Kept,
-}
-
-#[derive(Clone)]
-enum Kept {
-    Nowhere,
-    Journal(Arc<Home>),
-}
-
-struct Home {
+/// The journal of a home, and what is executed of it in this process.
+pub(super) struct Home {
     journal: Journal,
     client: Arc<dyn RunClient>,
     /// The runs that execute in this process.
@@ -52,38 +37,33 @@ pub struct Recovered {
     pub agent: String,
 }
 
-impl Local {
-    /// Returns a place that keeps nothing: a run ends with its process.
-    #[must_use]
-    pub const fn memory() -> Self {
+impl Home {
+    /// Returns the home with this journal, which the built-in tools and the programs of MCP servers cannot reach.
+    pub(super) fn of(journal: Journal) -> Self {
+        neuron_sandbox::hide(journal.home());
         Self {
-            kept: Kept::Nowhere,
+            client: Arc::new(LocalClient::from(journal.clone())),
+            journal,
+            executions: Mutex::default(),
+            recovered: Mutex::default(),
         }
     }
 
-    /// Opens the journal in this home directory, and creates both if they are missing. The built-in tools and the
-    /// programs of MCP servers in this process cannot reach the directory, unless they work in it.
-    ///
-    /// # Errors
-    ///
-    /// [`RunFailure::Client`] if the directory or the database cannot be used, or belongs to another build.
-    pub async fn open(home: impl Into<PathBuf>) -> Result<Self, RunFailure> {
-        Ok(Self::from(Journal::open(home).await?))
+    /// Returns the directory.
+    pub(super) fn path(&self) -> &Path {
+        self.journal.home()
     }
 
-    /// Resumes every run of these agents that is not over and that no process executes: the runs that a killed process
-    /// left behind. They continue in this process, as long as this value or a clone of it lives.
-    ///
-    /// Runs of other agents stay as they are. In memory nothing can be resumed.
-    ///
-    /// # Errors
-    ///
-    /// [`RunFailure::Client`] if the journal cannot be read. A run that cannot be resumed, because another process was
-    /// faster or its build is too new, is left out.
-    pub async fn recover(&self, agents: &[&dyn AnyAgent]) -> Result<Vec<Recovered>, RunFailure> {
-        let Kept::Journal(home) = &self.kept else {
-            return Ok(Vec::new());
-        };
+    /// Returns the client of the runs here, which also reaches runs that other processes execute.
+    pub(super) fn client(&self) -> Arc<dyn RunClient> {
+        Arc::clone(&self.client)
+    }
+
+    /// Resumes the runs of these agents that no process executes.
+    pub(super) async fn recover(
+        &self,
+        agents: &[&dyn AnyAgent],
+    ) -> Result<Vec<Recovered>, RunFailure> {
         let agents: BTreeMap<&str, &Arc<Parts>> = agents
             .iter()
             .map(|agent| (agent.parts().spec.name.as_str(), agent.parts()))
@@ -92,13 +72,13 @@ impl Local {
         let mut recovered = Vec::new();
         let mut page = PageRequest::default();
         loop {
-            let listed = home.client.list(&filter, page).await?;
+            let listed = self.client.list(&filter, page).await?;
             for status in listed.runs {
                 let Some(agent) = agents.get(status.first_agent()) else {
                     continue;
                 };
-                if let Some(execution) = home.execute(agent, &status.run_id).await? {
-                    home.recovered().push(execution);
+                if let Some(execution) = self.execute(agent, &status.run_id).await? {
+                    self.recovered().push(execution);
                     recovered.push(Recovered {
                         run_id: status.run_id,
                         agent: status.agent,
@@ -112,69 +92,21 @@ impl Local {
         }
     }
 
-    /// Resumes a run for a caller that executes it step by step.
-    pub(crate) async fn steps<O>(
+    /// Starts or resumes a run for a caller that executes it step by step.
+    pub(super) async fn steps<O>(
         &self,
         agent: &Arc<Parts>,
         run_id: RunId,
         request: RunRequest,
     ) -> Result<Steps<O>, RunFailure> {
-        match &self.kept {
-            Kept::Nowhere => {
-                let door = memory_door(agent, run_id).with_workflow_below(memory_workflow(agent));
-                Steps::in_memory(door, start_of(agent, request)).await
-            }
-            Kept::Journal(home) => {
-                attach_or_start(&home.client, &run_id, request).await?;
-                let door = home.door(agent, &run_id).await?;
-                let below = Below::of(&home.journal, &home.client, agent, &run_id);
-                Steps::in_journal(door, below.map(Below::spawn)).await
-            }
-        }
+        attach_or_start(&self.client, &run_id, request).await?;
+        let door = self.door(agent, &run_id).await?;
+        let below = Below::of(&self.journal, &self.client, agent, &run_id);
+        Steps::in_journal(door, below.map(Below::spawn)).await
     }
 
-    /// Returns the client of the runs here, which also reaches runs that other processes execute; `None` in memory.
-    #[must_use]
-    pub fn client(&self) -> Option<Arc<dyn RunClient>> {
-        match &self.kept {
-            Kept::Nowhere => None,
-            Kept::Journal(home) => Some(Arc::clone(&home.client)),
-        }
-    }
-}
-
-impl From<Journal> for Local {
-    fn from(journal: Journal) -> Self {
-        neuron_sandbox::hide(journal.home());
-        Self {
-            kept: Kept::Journal(Arc::new(Home {
-                client: Arc::new(LocalClient::from(journal.clone())),
-                journal,
-                executions: Mutex::default(),
-                recovered: Mutex::default(),
-            })),
-        }
-    }
-}
-
-impl Engine for Local {
-    fn start_run<'a>(
-        &'a self,
-        agent: &'a Arc<Parts>,
-        run_id: RunId,
-        request: RunRequest,
-    ) -> StartFuture<'a> {
-        Box::pin(async move {
-            match &self.kept {
-                Kept::Nowhere => Ok(in_memory(agent, run_id, request)),
-                Kept::Journal(home) => home.start(agent, run_id, request).await,
-            }
-        })
-    }
-}
-
-impl Home {
-    async fn start(
+    /// Starts a run, or attaches to it, and executes it here unless another process does.
+    pub(super) async fn start(
         &self,
         agent: &Arc<Parts>,
         run_id: RunId,
@@ -216,7 +148,7 @@ impl Home {
         let alive = Arc::clone(agent);
         let flushed = Arc::downgrade(&door);
         let below = Below::of(&self.journal, &self.client, agent, run_id);
-        let execution = Execution::spawn(run_id.clone(), fan, flushed, async move {
+        let execution = Execution::spawn(run_id.clone(), fan, async move {
             let run = door.execute(alive.journal_workflow());
             let output = match below {
                 Some(below) => below.beside(run).await,
@@ -225,6 +157,7 @@ impl Home {
             drop(alive);
             output
         });
+        let execution = Arc::new(execution.with_door(flushed));
         self.executions()
             .insert(run_id.clone(), Arc::downgrade(&execution));
         Ok(Some(execution))
@@ -265,64 +198,5 @@ impl Home {
 
 fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
     door.with_agents(Agents::from_iter([agent.spec.clone()]))
-        .with_patches(patches_of(agent))
-}
-
-/// Returns the door of a run that is not kept.
-fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
-    let executor = agent.acting();
-    let door = LocalDurableContext::new(executor.with_definitions([agent.spec.clone()]), run_id);
-    match agent.served_below() {
-        Some((_, executors)) => door.with_executors(executors),
-        None => door,
-    }
-}
-
-/// Returns the workflow of the agent's runs in memory.
-fn memory_workflow(agent: &Parts) -> MemoryWorkflow {
-    match agent.serving {
-        Some(serving) => serving.memory,
-        None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
-    }
-}
-
-/// Returns the start of such a run: in the directory that its tools work in.
-fn start_of(agent: &Arc<Parts>, request: RunRequest) -> RunStart {
-    RunStart::Request {
-        request: Box::new(request),
-        directory: agent.executor.cwd().to_str().map(ToOwned::to_owned),
-    }
-}
-
-/// Returns the patches that the agent's workflow declares, if it is one.
-fn patches_of(agent: &Parts) -> &'static [&'static str] {
-    agent.serving.map_or(&[], |serving| serving.patches)
-}
-
-fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {
-    let door = memory_door(agent, run_id.clone());
-    let fan = Arc::new(Fan::new(Way::Memory(door.handle())));
-    let door = door
-        .with_sink(Arc::clone(&fan) as _)
-        .with_patches(patches_of(agent));
-    let start = start_of(agent, request);
-    // The watch begins before the run, which may start at once on another thread: items without a watcher are not kept.
-    let live = fan.watch();
-    let alive = Arc::clone(agent);
-    let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {
-        let output = door.execute(start, memory_workflow(&alive)).await;
-        drop(alive);
-        output
-    });
-    Started::here(run_id, Watched::with(live, execution))
-}
-
-impl fmt::Debug for Local {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let home = match &self.kept {
-            Kept::Nowhere => None,
-            Kept::Journal(home) => Some(home.journal.home()),
-        };
-        f.debug_struct("Local").field("home", &home).finish()
-    }
+        .with_patches(agent.patches())
 }

@@ -1,11 +1,17 @@
 //! Runs in this process: in memory, or in a journal, where they survive the process.
 
+#[cfg(feature = "local")]
 mod below;
 mod execution;
 mod fan;
+#[cfg(feature = "local")]
 mod home;
+mod memory;
+mod place;
 mod steps;
 
 pub(crate) use execution::{Execution, Watched};
-pub use home::{Local, Recovered};
+#[cfg(feature = "local")]
+pub use home::Recovered;
+pub use place::Local;
 pub use steps::Steps;

@@ -3,11 +3,14 @@
 use std::{fmt, marker::PhantomData, sync::Arc};
 
 use neuron_context::Strategy;
-use neuron_local::{JournaledContext, LocalDurableContext};
+#[cfg(feature = "local")]
+use neuron_local::JournaledContext;
+use neuron_local::LocalDurableContext;
 use neuron_loop::{AgentLoop, MachineError, TurnResult};
 use neuron_types::{DurableContext as _, DurableError, Message, RunId, RunOutput, RunStart};
 use neuron_workflows::{agent_loop, begin};
 
+#[cfg(feature = "local")]
 use super::below::BelowTask;
 use crate::run::{Finished, RunFailure};
 
@@ -27,6 +30,7 @@ pub struct Steps<O = String> {
 
 enum Stepped {
     Memory(Box<AgentLoop<LocalDurableContext, Strategy>>),
+    #[cfg(feature = "local")]
     Journal(
         Box<AgentLoop<JournaledContext, Strategy>>,
         /// Executes the runs below it, if it can start any.
@@ -66,6 +70,7 @@ impl<O> Steps<O> {
         Ok(Self::of(run, run_id))
     }
 
+    #[cfg(feature = "local")]
     pub(crate) async fn in_journal(
         door: JournaledContext,
         below: Option<BelowTask>,
@@ -103,7 +108,9 @@ impl<O> Steps<O> {
         }
         let result = match &mut self.run {
             Stepped::Memory(run) => run.run_step().next().await?,
+            #[cfg(feature = "local")]
             Stepped::Journal(run, None) => run.run_step().next().await?,
+            #[cfg(feature = "local")]
             Stepped::Journal(run, Some(below)) => match below.beside(run.run_step().next()).await {
                 Ok(result) => result?,
                 Err(error) => return Some(Err(stuck(&self.run_id, error))),
@@ -123,6 +130,7 @@ impl<O> Steps<O> {
                 run.door().finish().await;
                 run.door().ended_below().await;
             }
+            #[cfg(feature = "local")]
             Stepped::Journal(run, below) => {
                 let finished = run.door().finish(&output).await;
                 finished.map_err(|error| stuck(&self.run_id, error))?;
@@ -142,6 +150,7 @@ impl<O> Steps<O> {
     pub fn messages(&self) -> &[Message] {
         match &self.run {
             Stepped::Memory(run) => run.machine().messages(),
+            #[cfg(feature = "local")]
             Stepped::Journal(run, _) => run.machine().messages(),
             Stepped::Over(_) => &[],
         }
@@ -155,6 +164,7 @@ impl<O> Steps<O> {
     pub fn inject(&mut self, message: Message) -> Result<(), MachineError> {
         match &mut self.run {
             Stepped::Memory(run) => run.run_step().inject_message(message),
+            #[cfg(feature = "local")]
             Stepped::Journal(run, _) => run.run_step().inject_message(message),
             Stepped::Over(_) => Err(MachineError::Unexpected {
                 action: "end",

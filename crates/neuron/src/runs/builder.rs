@@ -1,15 +1,14 @@
 //! Connects to the runs on one of the engines.
 
-use std::{path::PathBuf, sync::Arc};
+#[cfg(feature = "local")]
+use std::path::PathBuf;
 
-use neuron_engine::{RunClient, RunClientError};
-use neuron_local::LocalClient;
+use neuron_engine::RunClientError;
 
 use super::Runs;
-use crate::{
-    EngineKind,
-    worker::{HOME, QUEUE},
-};
+#[cfg(feature = "local")]
+use crate::worker::HOME;
+use crate::{EngineKind, worker::QUEUE};
 
 /// The builder of [`Runs`], made by [`Runs::on`]. Settings of other engines than the runs' are ignored, so that a program
 /// sets them all and chooses the engine when it starts.
@@ -18,7 +17,9 @@ use crate::{
 pub struct RunsBuilder {
     kind: EngineKind,
     queue: String,
+    #[cfg(feature = "local")]
     home: PathBuf,
+    #[cfg(feature = "local")]
     directory: Option<PathBuf>,
 }
 
@@ -41,7 +42,9 @@ impl Runs {
         RunsBuilder {
             kind: engine,
             queue: QUEUE.to_owned(),
+            #[cfg(feature = "local")]
             home: HOME.into(),
+            #[cfg(feature = "local")]
             directory: None,
         }
     }
@@ -57,6 +60,7 @@ impl RunsBuilder {
 
     /// Sets the folder with the journal of local runs. Default is `.neuron` in the working directory. The first run that
     /// is started creates the journal if it is missing.
+    #[cfg(feature = "local")]
     pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.home = folder.into();
         self
@@ -65,6 +69,7 @@ impl RunsBuilder {
     /// Sets the directory that the local runs which are started here name. The command `neuron worker` executes them
     /// there, and leaves a run that names none; a [`Worker`](crate::Worker) has the directory of its agent. Default is
     /// no directory.
+    #[cfg(feature = "local")]
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
@@ -83,6 +88,7 @@ impl RunsBuilder {
     )]
     pub async fn connect(self) -> Result<Runs, RunClientError> {
         match self.kind {
+            #[cfg(feature = "local")]
             EngineKind::Local => Ok(self.local()),
             #[cfg(feature = "temporal")]
             EngineKind::Temporal => {
@@ -94,7 +100,13 @@ impl RunsBuilder {
         }
     }
 
+    #[cfg(feature = "local")]
     fn local(self) -> Runs {
+        use std::sync::Arc;
+
+        use neuron_engine::RunClient;
+        use neuron_local::LocalClient;
+
         let client = LocalClient::new(self.home);
         let client = match self.directory {
             Some(directory) => client.with_directory(directory),

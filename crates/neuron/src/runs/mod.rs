@@ -1,5 +1,6 @@
 //! The runs on an engine, for programs that start and follow them.
 
+#[cfg(any(feature = "local", feature = "restate", feature = "temporal"))]
 mod builder;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -17,6 +18,7 @@ use crate::{
     run::{Run, RunFailure},
 };
 
+#[cfg(any(feature = "local", feature = "restate", feature = "temporal"))]
 pub use builder::RunsBuilder;
 
 /// The runs on an engine: it starts them, finds them by their ids and lists them. Cheap to clone.

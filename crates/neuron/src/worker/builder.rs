@@ -1,15 +1,15 @@
 //! Builds a worker on one of the engines.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+#[cfg(feature = "local")]
+use std::path::PathBuf;
+use std::{fmt, sync::Arc, time::Duration};
 
 use neuron_executor::EventSink;
-use neuron_local::WorkerCounts;
 
 use super::{
     EngineKind, Worker, WorkerFailure,
     beside::{Beside, HealthPlace},
     handle::Served,
-    local::LocalTask,
     shared::Shared,
 };
 use crate::{Agent, AnyAgent, Runs};
@@ -18,6 +18,7 @@ use crate::{Agent, AnyAgent, Runs};
 pub(crate) const QUEUE: &str = "neuron";
 
 /// The home of local runs, if none is set.
+#[cfg(feature = "local")]
 pub(crate) const HOME: &str = ".neuron";
 
 /// The builder of a worker, made by [`Worker::on`]. Settings of other engines than the worker's are ignored, so that a
@@ -26,8 +27,10 @@ pub(crate) const HOME: &str = ".neuron";
 pub struct WorkerBuilder {
     kind: EngineKind,
     queue: String,
+    #[cfg(feature = "local")]
     home: PathBuf,
     shared: Shared,
+    #[cfg(feature = "local")]
     max_runs: Option<usize>,
     build: Option<(String, String)>,
     health: Option<String>,
@@ -63,8 +66,10 @@ impl WorkerBuilder {
         Self {
             kind,
             queue: QUEUE.to_owned(),
+            #[cfg(feature = "local")]
             home: HOME.into(),
             shared: Shared::default(),
+            #[cfg(feature = "local")]
             max_runs: None,
             build: None,
             health: None,
@@ -104,6 +109,7 @@ impl WorkerBuilder {
 
     /// Sets the folder with the journal of a local worker, which is created if it is missing. Default is `.neuron` in
     /// the working directory.
+    #[cfg(feature = "local")]
     pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.home = folder.into();
         self
@@ -130,6 +136,7 @@ impl WorkerBuilder {
 
     /// Sets how many runs a local worker executes at once; the others wait. Default is 8, and the minimum is 1. A worker
     /// of an engine ignores it.
+    #[cfg(feature = "local")]
     pub fn max_runs(mut self, runs: usize) -> Self {
         self.max_runs = Some(runs);
         self
@@ -227,6 +234,7 @@ impl WorkerBuilder {
     /// [`WorkerFailure`]. Nothing is served then.
     pub async fn spawn(self) -> Result<Worker, WorkerFailure> {
         match self.kind {
+            #[cfg(feature = "local")]
             EngineKind::Local => self.spawn_local().await,
             #[cfg(feature = "temporal")]
             EngineKind::Temporal => self.spawn_on_temporal().await,
@@ -235,7 +243,12 @@ impl WorkerBuilder {
         }
     }
 
+    #[cfg(feature = "local")]
     async fn spawn_local(self) -> Result<Worker, WorkerFailure> {
+        use neuron_local::WorkerCounts;
+
+        use super::local::LocalTask;
+
         let place = HealthPlace::listen(self.health).await?;
         let life = self.shared.life.clone();
         let counts = WorkerCounts::default();

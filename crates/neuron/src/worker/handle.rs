@@ -5,7 +5,9 @@ use std::{fmt, future::Future, net::SocketAddr, sync::Arc};
 use neuron_types::{RunId, RunRequest};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{EngineKind, WorkerFailure, beside::Beside, local::LocalTask};
+#[cfg(feature = "local")]
+use super::local::LocalTask;
+use super::{EngineKind, WorkerFailure, beside::Beside};
 use crate::{
     Runs,
     agent::Parts,
@@ -41,6 +43,7 @@ pub struct Worker {
 
 /// What serves.
 pub(super) enum Served {
+    #[cfg(feature = "local")]
     Local(LocalTask),
     #[cfg(feature = "temporal")]
     Temporal(Option<crate::temporal::Worker>),
@@ -137,6 +140,7 @@ async fn until(served: &mut Served, signal: impl Future<Output = ()>) -> Result<
 impl Served {
     async fn stop(&mut self) -> Result<(), WorkerFailure> {
         match self {
+            #[cfg(feature = "local")]
             Self::Local(worker) => worker.stop().await,
             #[cfg(feature = "temporal")]
             Self::Temporal(worker) => match worker.take() {
@@ -152,13 +156,20 @@ impl Served {
     }
 
     fn abort(&self) {
-        if let Self::Local(worker) = self {
-            worker.abort();
+        match self {
+            #[cfg(feature = "local")]
+            Self::Local(worker) => worker.abort(),
+            // Dropping these ends them.
+            #[cfg(feature = "temporal")]
+            Self::Temporal(_) => {}
+            #[cfg(feature = "restate")]
+            Self::Restate(_) => {}
         }
     }
 
     async fn wait(&mut self) -> Result<(), WorkerFailure> {
         match self {
+            #[cfg(feature = "local")]
             Self::Local(worker) => worker.wait().await,
             #[cfg(feature = "temporal")]
             Self::Temporal(Some(worker)) => Ok(worker.wait().await?),

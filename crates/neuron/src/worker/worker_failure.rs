@@ -3,7 +3,6 @@
 use std::io;
 
 use neuron_engine::RunClientError;
-use neuron_local::JournalError;
 use tokio::task::JoinError;
 
 use crate::AgentError;
@@ -16,8 +15,9 @@ pub enum WorkerFailure {
     #[error(transparent)]
     Agents(#[from] AgentError),
     /// The journal cannot be opened or read.
+    #[cfg(feature = "local")]
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(#[from] neuron_local::JournalError),
     /// The engine cannot be reached, or rejects the worker.
     #[error(transparent)]
     Client(#[from] RunClientError),

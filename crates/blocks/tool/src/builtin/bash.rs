@@ -13,9 +13,9 @@ use tokio::time;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::{annotations, definition},
     builtin::files::error::cannot,
     builtin::shell::running::Running,
-    definition::{annotations, definition},
 };
 
 /// A command can do anything.

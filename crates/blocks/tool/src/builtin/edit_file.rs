@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::{annotations, definition},
     builtin::files::blocking::blocking,
     builtin::files::error::cannot,
     builtin::files::line_ends::{FileText, with_lf},
@@ -12,7 +13,6 @@ use crate::{
     builtin::files::replace::{lock, replace, replaceable},
     builtin::files::root::Root,
     builtin::files::seen::{check_seen, fingerprint},
-    definition::{annotations, definition},
     diff::unified_diff,
 };
 

@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::reader,
     builtin::files::blocking::blocking,
     builtin::files::error::cannot,
     builtin::files::open::look,
     builtin::files::root::Root,
     builtin::files::walk::{files, unreadable_note},
-    definition::reader,
-    text::LimitedLines,
+    builtin::text::LimitedLines,
 };
 
 /// `glob`: the files whose path matches a pattern.

@@ -12,13 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::reader,
     builtin::files::blocking::{blocking, check},
     builtin::files::error::cannot,
     builtin::files::open::{self, look},
     builtin::files::root::Root,
     builtin::files::walk::{files, unreadable_note},
-    definition::reader,
-    text::{LimitedLines, first_chars},
+    builtin::text::LimitedLines,
+    text::first_chars,
 };
 
 /// How much of a matching line is shown: minified files have one line.

@@ -7,12 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::reader,
     builtin::files::blocking::{blocking, check},
     builtin::files::error::cannot,
     builtin::files::open::{listing, look, look_in},
     builtin::files::root::Root,
-    definition::reader,
-    text::LimitedLines,
+    builtin::text::LimitedLines,
 };
 
 /// `list_files`: what is in a directory, hidden and ignored entries too.

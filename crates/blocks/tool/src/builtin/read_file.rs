@@ -6,12 +6,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::reader,
     builtin::files::blocking::blocking,
     builtin::files::error::cannot,
     builtin::files::excerpt::{Range, Source},
     builtin::files::open,
     builtin::files::root::Root,
-    definition::reader,
 };
 
 /// `read_file`: the text of a file, or some of its lines.

@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BuiltinOptions,
+    builtin::definition::reader,
     builtin::files::blocking::blocking,
     builtin::files::excerpt::{Range, Source},
     builtin::skills::Skill,
-    definition::reader,
 };
 
 /// The most files of a skill that an answer names.

@@ -54,6 +54,7 @@ impl<T: 'static> Running<T> {
         self.going.iter().any(|going| going.what == what)
     }
 
+    #[cfg(feature = "journal")]
     pub(crate) fn is_empty(&self) -> bool {
         self.going.is_empty()
     }
@@ -92,6 +93,7 @@ impl<T: 'static> Running<T> {
     }
 
     /// Asks every attempt to end early.
+    #[cfg(feature = "journal")]
     pub(crate) fn end_all_early(&self) {
         for going in &self.going {
             going.token.cancel();

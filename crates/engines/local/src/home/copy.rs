@@ -12,7 +12,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::files::{DATABASE, SESSIONS};
 use crate::{
     JournalError,
-    journal::store::{home::unusable, private_files, protect},
+    journal::store::{home::unusable, protect},
+    owner_files,
 };
 
 /// The tables of a journal, and those of a database of sessions.
@@ -109,7 +110,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if to.extension().is_none_or(|end| end != "db-wal") && !is_database(&mut from)? {
         return Err(io::Error::other("it is no database"));
     }
-    io::copy(&mut from, &mut private_files::open(to)?)?;
+    io::copy(&mut from, &mut owner_files::open(to)?)?;
     Ok(())
 }
 

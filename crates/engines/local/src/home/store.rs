@@ -20,6 +20,7 @@ use super::{
 use crate::{
     JournalError,
     journal::store::{home::unusable, lock_file, private_files},
+    owner_files,
 };
 
 /// The file, in the directory of one home's files, that has the path of the home.
@@ -201,9 +202,9 @@ impl HomeStore {
 
     /// Locks the store: one process at a time.
     fn claiming(&self) -> Result<File, JournalError> {
-        private_files::make_dir(&self.folder).map_err(unusable(&self.folder))?;
+        owner_files::make_dir(&self.folder).map_err(unusable(&self.folder))?;
         let path = self.folder.join(".lock");
-        let lock = private_files::open(&path).map_err(unusable(&path))?;
+        let lock = owner_files::open(&path).map_err(unusable(&path))?;
         lock.lock().map_err(unusable(&path))?;
         Ok(lock)
     }

@@ -51,6 +51,7 @@ pub enum StorageError {
         source: io::Error,
     },
     /// The database cannot be read or written.
+    #[cfg(feature = "journal")]
     #[error("cannot read or write {}", .path.display())]
     Database {
         /// The database.
@@ -61,6 +62,18 @@ pub enum StorageError {
     /// The process is about to end.
     #[error("the sessions were asked while the process was shutting down")]
     ShutDown,
+}
+
+impl StorageError {
+    /// Returns whether the same request may succeed later.
+    pub(crate) const fn is_transient(&self) -> bool {
+        match self {
+            Self::Conflict { .. } | Self::File { .. } | Self::ShutDown => true,
+            #[cfg(feature = "journal")]
+            Self::Database { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// Why a session is not given to a run.

@@ -9,7 +9,7 @@ use std::{
 use neuron_types::WasmBoxedFuture;
 
 use crate::{
-    journal::store::private_files,
+    owner_files,
     sessions::{
         error::StorageError,
         session::{Session, SessionSummary},
@@ -46,9 +46,9 @@ impl FileSessionStorage {
 
     /// Takes the right to write until the result is dropped.
     fn lock(&self) -> Result<File, StorageError> {
-        private_files::make_dir(&self.directory).map_err(failed(&self.directory))?;
+        owner_files::make_dir(&self.directory).map_err(failed(&self.directory))?;
         let path = self.directory.join(LOCK);
-        let file = private_files::open(&path).map_err(failed(&path))?;
+        let file = owner_files::open(&path).map_err(failed(&path))?;
         file.lock().map_err(failed(&path))?;
         Ok(file)
     }
@@ -154,7 +154,7 @@ impl SessionStorage for FileSessionStorage {
 
 /// Replaces the existing file by a new one.
 fn replace(new: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = private_files::open(new)?;
+    let mut file = owner_files::open(new)?;
     file.set_len(0)?;
     file.write_all(bytes)?;
     file.sync_all()?;

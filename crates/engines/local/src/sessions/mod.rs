@@ -3,11 +3,13 @@
 pub(crate) mod conversation;
 pub(crate) mod error;
 pub(crate) mod files;
+#[cfg(feature = "journal")]
 pub(crate) mod home;
 pub(crate) mod manager;
 pub(crate) mod memory;
 pub(crate) mod session;
 pub(crate) mod settling;
+#[cfg(feature = "journal")]
 pub(crate) mod sqlite;
 pub(crate) mod storage;
 pub(crate) mod stored;

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::{
     journal::store::{private_files, protect},
+    owner_files,
     sessions::{
         error::StorageError,
         session::{Session, SessionSummary},
@@ -105,7 +106,7 @@ impl From<rusqlite::Error> for Failed {
 fn open(path: &Path) -> Result<Connection, StorageError> {
     let directory = path.parent().filter(|path| !path.as_os_str().is_empty());
     if let Some(directory) = directory {
-        private_files::make_dir(directory).map_err(|source| StorageError::File {
+        owner_files::make_dir(directory).map_err(|source| StorageError::File {
             path: directory.to_path_buf(),
             source,
         })?;

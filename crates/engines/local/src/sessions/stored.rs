@@ -12,10 +12,7 @@ use neuron_types::{
 use sha2::{Digest as _, Sha256};
 
 use crate::sessions::{
-    error::{SessionError, StorageError},
-    manager::SessionManager,
-    session::SessionRun,
-    settling::ATTEMPTS,
+    error::SessionError, manager::SessionManager, session::SessionRun, settling::ATTEMPTS,
 };
 
 /// The most bytes of a conversation that is given to a run, as JSON: it is the result of the step by which the run
@@ -181,12 +178,7 @@ const fn is_passing(error: &SessionError) -> bool {
 fn failed(error: &SessionError) -> StepFailure {
     let kind = match error {
         SessionError::Engine(error) if error.is_transient() => FailureKind::Unavailable,
-        SessionError::Storage(
-            StorageError::Conflict { .. }
-            | StorageError::File { .. }
-            | StorageError::Database { .. }
-            | StorageError::ShutDown,
-        ) => FailureKind::Unavailable,
+        SessionError::Storage(error) if error.is_transient() => FailureKind::Unavailable,
         _ => FailureKind::InvalidRequest,
     };
     StepFailure::new(kind, with_causes(error))

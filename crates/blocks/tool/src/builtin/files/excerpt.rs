@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BuiltinOptions,
     builtin::files::{blocking::check, error::cannot},
-    text::whole_end,
+    builtin::text::whole_end,
 };
 
 /// Which lines are asked for, counted from 1.

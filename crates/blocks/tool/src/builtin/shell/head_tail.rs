@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::text::{whole_end, whole_start};
+use crate::builtin::text::{whole_end, whole_start};
 
 /// The first and the last bytes of a stream. Never holds more than its limit.
 #[derive(Debug)]

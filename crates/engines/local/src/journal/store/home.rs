@@ -15,6 +15,7 @@ use crate::{
     journal::store::{
         error::JournalError, journal_options::JournalOptions, private_files, protect, schema,
     },
+    owner_files,
 };
 
 /// How long a statement waits for another process's transaction.
@@ -67,7 +68,7 @@ pub(crate) fn open(
 ) -> Result<Connection, JournalError> {
     private_files::prepare_home(&paths.home)?;
     for directory in [&paths.files, &paths.locks] {
-        private_files::make_dir(directory).map_err(unusable(directory))?;
+        owner_files::make_dir(directory).map_err(unusable(directory))?;
     }
     // Switching to the write-ahead log and making tables must not be tried by two processes at once. No
     // run's name starts with a dot.
@@ -166,7 +167,7 @@ fn immutable(path: &Path) -> String {
 }
 
 pub(crate) fn open_lock(path: &Path) -> Result<File, JournalError> {
-    private_files::open(path).map_err(unusable(path))
+    owner_files::open(path).map_err(unusable(path))
 }
 
 #[cfg(test)]

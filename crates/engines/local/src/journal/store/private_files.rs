@@ -1,12 +1,15 @@
 //! What makes a home directory private to its owner, and keeps it out of commits.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
-use crate::journal::store::error::JournalError;
+use crate::{
+    journal::store::error::JournalError,
+    owner_files::{make_dir, options},
+};
 
 /// The files of a home directory. A directory with anything else in it is shared with other programs or people.
 const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", IGNORE];
@@ -46,20 +49,6 @@ pub fn prepare_home(home: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Creates a directory that only its owner can read, if it is missing, and those above it.
-pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-/// Opens a file for writing, and creates it for its owner alone if it is missing.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    options().read(true).create(true).truncate(false).open(path)
-}
-
 /// Writes a whole file, for its owner alone, in place of an existing one.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
@@ -84,15 +73,6 @@ pub(crate) fn is_private(found: &fs::Metadata) -> bool {
         let _ = found;
         true
     }
-}
-
-/// Returns the options for writing files that are their owner's alone.
-fn options() -> OpenOptions {
-    let mut options = File::options();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 /// Makes the files of a database accessible to the owner alone, also existing ones. SQLite creates its further files
