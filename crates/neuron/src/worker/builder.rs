@@ -12,7 +12,9 @@ use super::{
     handle::Served,
     shared::Shared,
 };
-use crate::{Agent, AnyAgent, Runs};
+#[cfg(any(feature = "local", feature = "restate"))]
+use crate::Runs;
+use crate::{Agent, AnyAgent};
 
 /// The queue, if none is set.
 pub(crate) const QUEUE: &str = "neuron";
