@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The arguments of the command.
 
 use std::{fmt, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -12,14 +12,14 @@ use crate::runs::{
     filter::FilterArgs,
 };
 
-/// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
+/// Durable AI agents: every step of a run is journaled, so an interrupted run continues where it stopped.
 #[derive(Debug, Parser)]
 #[command(
     name = "neuron",
     version,
     max_term_width = 100,
-    after_help = "Local runs are kept in .neuron/, or where NEURON_HOME says. Engines are addressed as their \
-                  own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, \
+    after_help = "Local runs are stored in .neuron/, or in the directory that NEURON_HOME names. The addresses of \
+                  engines are read as their own tools read them: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, \
                   temporal.toml; RESTATE_INGRESS_URL, RESTATE_ADMIN_URL, RESTATE_AUTH_TOKEN. \
                   NEURON_TASK_QUEUE is the task queue on Temporal and the prefix of the services on \
                   Restate.\n\
@@ -33,10 +33,10 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
 }
 
-/// Accepted before and after the command's name.
+/// The options of every command, accepted before and after its name.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// What runs the agent
+    /// The engine that runs the agent
     #[arg(
         long,
         global = true,
@@ -56,19 +56,19 @@ pub(crate) struct Global {
     /// Print JSON on standard output: one value, or one a line for events
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Show whole causes of errors, and a log (RUST_LOG filters it)
+    /// Show every cause of an error, and a log (RUST_LOG filters it)
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
 
 impl Global {
-    /// The name of the agent that is meant.
+    /// Returns the name of the agent.
     pub(crate) fn agent(&self) -> &str {
         self.agent.as_deref().unwrap_or(DEFAULT_AGENT)
     }
 }
 
-/// What runs the agent.
+/// The engine that runs an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
     /// This process, with the embedded journal.
@@ -84,7 +84,7 @@ pub(crate) enum EngineName {
 pub(crate) enum AlwaysName {
     /// The same tool with the same arguments.
     Call,
-    /// Those that fit the pattern that the ticket shows.
+    /// The calls that match the pattern that the ticket shows.
     Prefix,
     /// Every call of the tool.
     Tool,
@@ -101,7 +101,7 @@ impl AlwaysName {
 }
 
 impl EngineName {
-    /// As it is typed, and as it stands in a run's status.
+    /// Returns the name as a person types it and as a run's status shows it.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -110,7 +110,7 @@ impl EngineName {
         }
     }
 
-    /// What starts a worker.
+    /// Returns the command that starts a worker of the engine.
     pub(crate) const fn worker(self) -> &'static str {
         match self {
             Self::Local => "neuron worker",
@@ -119,7 +119,7 @@ impl EngineName {
         }
     }
 
-    /// What says where the engine is.
+    /// Returns the environment variables that address the engine.
     pub(crate) const fn variables(self) -> &'static str {
         match self {
             Self::Local => "NEURON_HOME",
@@ -135,79 +135,79 @@ impl fmt::Display for EngineName {
     }
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an agent here, journaled in an embedded database
+    /// Run an agent in this process, journaled in an embedded database
     Run(RunHereArgs),
-    /// Go on with a local run after a crash or a decision
+    /// Continue a local run after a crash or a decision
     Resume(ResumeArgs),
     /// Start a run on an engine and print its id
     Submit(SubmitArgs),
     /// Follow a run to its end and print its output
     Wait(WaitArgs),
-    /// Show where a run stands
+    /// Show the state of a run
     Status(StatusArgs),
-    /// List the newest runs, a line each
+    /// List the newest runs, one per line
     Runs(RunsArgs),
-    /// Show what was said and done in a run: messages, calls, results, decisions
+    /// Show the transcript of a run: messages, calls, results, decisions
     Show(ShowArgs),
-    /// Sum up what runs used and cost
+    /// Sum up the tokens and the costs of runs
     Costs(CostsArgs),
     /// Show a run's events
     Events(EventsArgs),
     /// List the open tickets of one run or of all
     Approvals(ApprovalsArgs),
-    /// Say yes to a ticket
+    /// Approve a ticket
     Approve(ApproveArgs),
-    /// Say no to a ticket
+    /// Deny a ticket
     Deny(DenyArgs),
     /// Answer a question, or fill in a form
     Answer(AnswerArgs),
     /// Deliver the result of a deferred tool
     Complete(CompleteArgs),
-    /// Choose what becomes of a run at its limit, of one that failed, or of a call whose outcome nobody knows
+    /// Decide about a run at its limit, a run that failed, or a call whose outcome is unknown
     Decide(DecideArgs),
-    /// Queue a user message
+    /// Queue a user message for a run
     Send(SendArgs),
-    /// Send any named signal
+    /// Send a signal by its name
     Signal(SignalArgs),
     /// Cancel a run
     Cancel(CancelArgs),
-    /// Have a run adopt the worker's current definition of its agent at its next turn
+    /// Switch a run to the worker's current definition of its agent at the run's next turn
     Upgrade(UpgradeArgs),
-    /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it)
+    /// Execute local runs that were submitted, interrupted or decided (Ctrl-C stops the worker)
     #[command(
-        after_help = "With --engine temporal or restate this serves the agents of the agent file there, with the options of that \
-                      engine's worker: `neuron worker --engine temporal --help` lists them."
+        after_help = "With --engine temporal or restate, the worker serves the agents of the agent file on that engine, with the \
+                      options of that engine's worker: `neuron worker --engine temporal --help` lists them."
     )]
     Worker(WorkerArgs),
-    /// Forget local runs that are over
+    /// Delete local runs that have ended
     Rm(RmArgs),
-    /// List, show, carry and forget the conversations that runs take up with --session
+    /// List, show, export, import and delete the conversations that runs continue with --session
     Sessions(SessionsArgs),
-    /// List the agents that the agent file defines, checked
+    /// Check the agent file and list its agents
     Agents(AgentsArgs),
-    /// Find out how the server of a provider differs from what its API says, and which settings it needs
+    /// Test how a provider's server differs from its API, and print the settings that it needs
     Doctor(DoctorArgs),
-    /// Trust the agent file of a directory as it is, and the runs in its .neuron
+    /// Trust the current agent file of a directory, and the runs in its .neuron
     Trust(TrustArgs),
-    /// Offer the agent's tools to MCP clients, or look at MCP servers
+    /// Serve the agent's tools to MCP clients, or list the tools of MCP servers
     Mcp(McpArgs),
     /// Replay an exported Temporal history against this build
     Replay(ReplayArgs),
-    /// Start the engines here for development (Ctrl-C stops them)
+    /// Start the engines on this machine for development (Ctrl-C stops them)
     Dev,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// What to do; `-` or none reads it from standard input
+    /// The task; if it is `-` or absent, it is read from standard input
     pub(crate) prompt: Option<String>,
     /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
     #[arg(long)]
     pub(crate) id: Option<RunId>,
-    /// Go on with this stored conversation, which the run is added to; a new one if there is none
+    /// Continue this stored conversation and add the run to it; a name without a conversation starts one
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     #[command(flatten)]
@@ -218,8 +218,8 @@ pub(crate) struct RunArgs {
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     pub(crate) command: SessionsCommand,
-    /// The database of a worker's sessions, as `to` of [sessions] in its agent file names it [default: sessions.db in the home
-    /// directory]
+    /// The database of a worker's sessions, which `to` of [sessions] in its agent file names [default: sessions.db in
+    /// the home directory]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) at: Option<PathBuf>,
 }
@@ -228,35 +228,35 @@ pub(crate) struct SessionsArgs {
 pub(crate) enum SessionsCommand {
     /// List the sessions, the newest first
     List,
-    /// Show what was said in a session
+    /// Show the messages of a session
     Show {
         /// The session
         name: String,
     },
-    /// Forget sessions that no run has
+    /// Delete sessions that no run is using
     Rm {
         /// The sessions
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Take a session back from a run that its engine has forgotten: it goes on without that run's turn
+    /// Release a session from a run that its engine has deleted; the session continues without that run's turn
     Release {
         /// The session
         name: String,
-        /// Do so whatever became of the run, and ask nobody
+        /// Release it whatever the state of the run, without a question
         #[arg(long)]
         force: bool,
     },
-    /// Print a session as JSON, to be imported elsewhere
+    /// Print a session as JSON, for an import elsewhere
     Export {
         /// The session
         name: String,
     },
-    /// Take in a session that was exported
+    /// Import a session that was exported
     Import {
         /// The file; `-` reads standard input
         file: PathBuf,
-        /// Another name for it
+        /// Another name for the session
         #[arg(long = "as", value_name = "NAME")]
         name: Option<String>,
     },
@@ -276,7 +276,7 @@ pub(crate) struct RunHereArgs {
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
     pub(crate) of: RunRef,
-    /// Work in the current directory [default: in that of the run]
+    /// Work in the current directory [default: the run's directory]
     #[arg(long)]
     pub(crate) here: bool,
     #[command(flatten)]
@@ -285,33 +285,33 @@ pub(crate) struct ResumeArgs {
     pub(crate) sign: SignArgs,
 }
 
-/// When a run continues as new, in another segment of its journal.
+/// The limits of one segment of a run's journal: at a limit the run continues as new.
 #[derive(Debug, Args)]
 pub(crate) struct SegmentArgs {
-    /// The operations of one segment of the journal: model calls, tool calls and waits [default: 4000]
+    /// The most operations in one segment of the journal: model calls, tool calls and waits [default: 4000]
     #[arg(long, value_name = "N")]
     pub(crate) segment_events: Option<u64>,
-    /// The bytes of results in one segment of the journal [default: 32 MiB]
+    /// The most bytes of results in one segment of the journal [default: 32 MiB]
     #[arg(long, value_name = "N")]
     pub(crate) segment_bytes: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The provider, by its name in the agent file. Its server is asked at most 12 small requests
+    /// The provider, by its name in the agent file. Its server gets at most 12 small requests
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: String,
-    /// The model that is asked [default: the first of the provider that an agent has]
+    /// The model to test [default: the provider's model that the agent file names first]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// How long each answer may take
+    /// The most time for each answer
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration)]
     pub(crate) timeout: Duration,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
-    /// Where the agent file, or .neuron, is
+    /// The directory with the agent file or .neuron
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 }
@@ -324,18 +324,18 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// Offer the agent's tools over standard input and output, or over HTTP
+    /// Serve the agent's tools over standard input and output, or over HTTP
     ///
-    /// Calls that the agent file denies or wants a person's approval for are refused: there is nobody to ask.
+    /// A call is rejected if the agent file denies it or requires approval for it: no approver can be asked here.
     Serve(McpServeArgs),
-    /// Show what the MCP servers of the agent file offer
+    /// List the tools of the agent file's MCP servers
     List(McpListArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct McpServeArgs {
-    /// Serve http://ADDR/mcp instead. With NEURON_MCP_TOKEN set clients must send it as a bearer token, which
-    /// addresses that other machines can reach require
+    /// Serve http://ADDR/mcp instead. If NEURON_MCP_TOKEN is set, clients must send it as a bearer token; an address
+    /// that other machines can reach requires it
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<SocketAddr>,
 }
@@ -373,17 +373,17 @@ pub(crate) struct WaitArgs {
     pub(crate) sign: SignArgs,
 }
 
-/// Who signs what is decided.
+/// The key that signs decisions.
 #[derive(Debug, Args)]
 pub(crate) struct SignArgs {
-    /// Sign decisions with this SSH key [default: if the agent file has approvers, a key of theirs in ssh-agent]
+    /// Sign decisions with this SSH key [default: if the agent file has approvers, the key of one in ssh-agent]
     #[arg(long, value_name = "KEYFILE")]
     pub(crate) sign: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// A history as `temporal workflow show --output json` prints it
+    /// A history, as `temporal workflow show --output json` prints it
     pub(crate) file: PathBuf,
 }
 
@@ -397,14 +397,14 @@ pub(crate) struct RunRef {
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) of: RunRef,
-    /// Show the runs below it too: those that it started, and that those started
+    /// Show the runs below it too: its children and their children
     #[arg(long)]
     pub(crate) tree: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// How many
+    /// The most runs to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
     #[command(flatten)]
@@ -415,16 +415,16 @@ pub(crate) struct RunsArgs {
 pub(crate) struct ShowArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// Only this turn; 0 is what was said before the first
+    /// Show only this turn; 0 shows the messages before the first turn
     #[arg(long, value_name = "N")]
     pub(crate) turn: Option<u32>,
-    /// Show results to their end
+    /// Show whole results
     #[arg(long)]
     pub(crate) full: bool,
-    /// Show what the model thought
+    /// Show the model's thinking
     #[arg(long)]
     pub(crate) thinking: bool,
-    /// Show the runs below it too: those that it started, and that those started
+    /// Show the runs below it too: its children and their children
     #[arg(long, conflicts_with = "turn")]
     pub(crate) tree: bool,
 }
@@ -434,7 +434,7 @@ pub(crate) struct CostsArgs {
     /// Sum up by tenant, by agent, or by the label of this name
     #[arg(long, value_name = "tenant|agent|LABEL")]
     pub(crate) by: Option<By>,
-    /// Only runs that started no longer ago, as 24h or 30days
+    /// Only runs that started within this time, such as 24h or 30days
     #[arg(long, value_name = "AGE", value_parser = duration)]
     pub(crate) since: Option<Duration>,
     #[command(flatten)]
@@ -445,17 +445,17 @@ pub(crate) struct CostsArgs {
 pub(crate) struct EventsArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// Go on until the run ends, or nobody executes the local run
+    /// Follow the run until it ends, or until no process executes the local run
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Show those of the runs below it too, in order of time
+    /// Show the events of the runs below it too, in order of time
     #[arg(long)]
     pub(crate) tree: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsArgs {
-    /// The run's id: with those of the runs below it [default: all runs]
+    /// The run's id; lists the tickets of the runs below it too [default: all runs]
     pub(crate) run: Option<RunId>,
 }
 
@@ -463,7 +463,7 @@ pub(crate) struct ApprovalsArgs {
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     pub(crate) decision: DecisionArgs,
-    /// Make the call with these arguments instead: a JSON object
+    /// Make the call with these arguments instead, a JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
 }
@@ -474,17 +474,17 @@ pub(crate) struct DenyArgs {
     pub(crate) decision: DecisionArgs,
 }
 
-/// What both decisions have in common.
+/// The arguments that an approval and a denial have in common.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket, or CHILD/TICKET for that of a run below; may be left out if the run has exactly one open
+    /// The ticket, or CHILD/TICKET for a ticket of a run below; optional if the run has exactly one open ticket
     pub(crate) ticket: Option<String>,
     #[command(flatten)]
     pub(crate) by: ByArgs,
-    /// Answer later calls of the run so too, where they are asked about for the same reason: the same call, those with
-    /// the ticket's prefix, or all of the tool
+    /// Give the same answer to later calls of the run that need approval for the same reason: the same call, calls with
+    /// the ticket's prefix, or all calls of the tool
     #[arg(
         long,
         value_enum,
@@ -498,9 +498,9 @@ pub(crate) struct DecisionArgs {
 pub(crate) struct AnswerArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket, or CHILD/TICKET for that of a run below
+    /// The ticket, or CHILD/TICKET for a ticket of a run below
     pub(crate) ticket: String,
-    /// The answer; for a form a JSON object with the answers by their names
+    /// The answer; for a form, a JSON object with an answer for each field's name
     pub(crate) text: String,
     #[command(flatten)]
     pub(crate) by: ByArgs,
@@ -510,12 +510,12 @@ pub(crate) struct AnswerArgs {
 pub(crate) struct CompleteArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket, or CHILD/TICKET for that of a run below
+    /// The ticket, or CHILD/TICKET for a ticket of a run below
     pub(crate) ticket: String,
     /// The result [default: null]
     #[arg(value_name = "JSON")]
     pub(crate) output: Option<String>,
-    /// The token that the tool was handed
+    /// The token that the tool received
     #[arg(long)]
     pub(crate) token: Option<String>,
     #[command(flatten)]
@@ -526,29 +526,29 @@ pub(crate) struct CompleteArgs {
 pub(crate) struct DecideArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket, or CHILD/TICKET for that of a run below
+    /// The ticket, or CHILD/TICKET for a ticket of a run below
     pub(crate) ticket: String,
-    /// One of the ticket's choices, as `retry`, `extend:turns=10`, `happened` or `end`
+    /// One of the ticket's choices, such as `retry`, `extend:turns=10`, `happened` or `end`
     pub(crate) choice: String,
     #[command(flatten)]
     pub(crate) by: ByArgs,
 }
 
-/// Who decides, and about what they saw.
+/// The approver, and the ticket that the approver saw.
 #[derive(Debug, Args)]
 pub(crate) struct ByArgs {
-    /// What you have to say; the model reads it when you deny
+    /// A comment; the model reads the comment of a denial
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
-    /// Who decides [default: the owner of the key that signs, else the user, as USER@HOST]
+    /// The approver's name [default: the owner of the key that signs, else the user, as USER@HOST]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) approver: Option<String>,
     #[command(flatten)]
     pub(crate) sign: SignArgs,
-    /// Refuse unless this is the digest of the ticket [default: that of the open ticket]
+    /// Fail unless this is the digest of the ticket [default: the digest of the open ticket]
     #[arg(long)]
     pub(crate) digest: Option<String>,
-    /// How long to wait for what the run makes of it, where somebody executes the run
+    /// The most time to wait for the run to apply the decision, if a process executes the run
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) within: Duration,
 }
@@ -576,7 +576,7 @@ pub(crate) struct SignalArgs {
 pub(crate) struct CancelArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
@@ -585,17 +585,17 @@ pub(crate) struct CancelArgs {
 pub(crate) struct UpgradeArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// Wait until the run has done so, however long that takes [default: 10 s at most]
+    /// Wait until the run has switched, without a limit [default: at most 10 s]
     #[arg(long)]
     pub(crate) wait: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
-    /// How many runs are executed at once
+    /// The most runs to execute at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) max_runs: u16,
-    /// How long calls in flight get to end when the worker is to stop [default: 25s]
+    /// The most time for calls in flight to end when the worker stops [default: 25s]
     #[arg(long, value_name = "DURATION", env = "NEURON_GRACE", value_parser = duration)]
     pub(crate) grace: Option<Duration>,
     /// Serve /healthz, /readyz and /metrics at this address
@@ -610,7 +610,7 @@ pub(crate) struct RmArgs {
     /// The runs' ids
     #[arg(value_name = "RUN", required_unless_present = "older_than")]
     pub(crate) runs: Vec<RunId>,
-    /// Only runs that ended longer ago, as 24h or 30days; without RUN all of them
+    /// Only runs that ended longer ago than this, such as 24h or 30days; without RUN, all such runs
     #[arg(long, value_name = "AGE", value_parser = duration)]
     pub(crate) older_than: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! What the command line changes of an agent for one run, and whose the run is.
+//! The options that change an agent for one run, and the run's tags.
 
 use std::{str::FromStr, time::Duration};
 
@@ -8,28 +8,28 @@ use neuron_types::{
 };
 use rust_decimal::Decimal;
 
-/// What a run changes of its agent, and whose it is.
+/// The changes of a run to its agent, and the run's tags.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ChangeArgs {
-    /// Another model; on an engine, if the agent lets callers set it
+    /// Another model; on an engine, only if the agent lets callers set it
     #[arg(long, value_name = "PROVIDER/MODEL")]
     pub(crate) model: Option<String>,
     /// A lower limit: turns, tool_calls, tokens, cost_usd, duration or deadline
     #[arg(long = "limit", value_name = "KEY=VALUE")]
     pub(crate) limits: Vec<LimitArg>,
-    /// Ask a person before such calls too, as "bash(command=git push*)"
+    /// Require approval for these calls too, such as "bash(command=git push*)"
     #[arg(long, value_name = "CALL")]
     pub(crate) ask: Vec<String>,
-    /// Refuse such calls too
+    /// Deny these calls too
     #[arg(long, value_name = "CALL")]
     pub(crate) deny: Vec<String>,
-    /// Make such calls without asking; on an engine, if the agent lets callers set it
+    /// Make these calls without approval; on an engine, only if the agent lets callers set it
     #[arg(long, value_name = "CALL")]
     pub(crate) allow: Vec<String>,
-    /// For whom the run is
+    /// The tenant of the run
     #[arg(long, value_name = "NAME")]
     pub(crate) tenant: Option<String>,
-    /// What the run is to be found by
+    /// A label of the run, for filters and sums
     #[arg(long = "label", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<LabelArg>,
 }
@@ -56,7 +56,7 @@ impl ChangeArgs {
         }
     }
 
-    /// Returns whose the run is.
+    /// Returns the run's tenant, owner and labels.
     pub(crate) fn tags(&self) -> RunTags {
         let labels = self.labels.iter();
         RunTags {
@@ -80,12 +80,12 @@ pub(crate) fn origin_here(overrides: Overrides) -> AgentOrigin {
     }
 }
 
-/// Returns the agent for a run of this machine's user. The agent is the user's own: they may also set what lets it do
-/// more.
+/// Returns the agent for a run of this machine's user. The agent is the user's own: the user may also set what lets
+/// it do more.
 ///
 /// # Errors
 ///
-/// The changes that the agent rejects all the same.
+/// Returns the error of the first change that the agent rejects all the same.
 pub(crate) fn narrowed_here(
     agent: &AgentSpec,
     overrides: &Overrides,
@@ -97,7 +97,7 @@ pub(crate) fn narrowed_here(
     Ok(narrowed)
 }
 
-/// One limit, as `turns=5`.
+/// One limit, such as `turns=5`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LimitArg(LimitOverrides);
 
@@ -110,11 +110,11 @@ pub(crate) enum NoSetting {
         "there is no limit {0:?}: use turns, tool_calls, tokens, cost_usd, duration or deadline"
     )]
     Limit(String),
-    #[error("{0:?} is no whole number")]
+    #[error("{0:?} is not a whole number: write one such as 5")]
     Count(String),
-    #[error("{0:?} is no amount of US dollars: write one as 5 or 0.50")]
+    #[error("{0:?} is not an amount of US dollars: write one such as 5 or 0.50")]
     Money(String),
-    #[error("{0:?} is no duration: write one with its unit, as 30m")]
+    #[error("{0:?} is not a duration: write one with its unit, such as 30m")]
     Duration(String),
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, NoSetting> {
     humantime::parse_duration(text).map_err(|_| NoSetting::Duration(text.to_owned()))
 }
 
-/// A label, as `report=q3`.
+/// A label, such as `report=q3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LabelArg {
     pub(crate) key: String,
