@@ -13,7 +13,7 @@ use crate::{command, workspace};
 /// sandbox adds to a command, and `context` compaction.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The benchmark and its own arguments, given on as they are.
+    /// The benchmark and its own arguments, which are passed on unchanged.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     benchmark: Vec<OsString>,
 }

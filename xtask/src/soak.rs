@@ -14,13 +14,13 @@ const FETCHED: [(&str, &str); 2] = [
 /// Builds the command and the workers in release mode and runs a soak with them: `cargo xtask soak outage`,
 /// `parked`, `chaos` or `trees`.
 ///
-/// A soak prints one JSON line for each engine on standard output, and how it goes on on standard error. It fails
-/// if a promise is broken. `outage` takes the model server away from 50 runs for three minutes, `parked` has
-/// 10,000 runs wait for people, `chaos` makes random faults for an hour, and `trees` kills, cancels and ends runs that start
-/// runs. `--size N`, `--seed S` and `--engine E` make it another one. The tests make the same in short.
+/// A soak prints one JSON line for each engine on standard output, and its progress on standard error. It fails
+/// if a promise is broken. `outage` takes the model server away from 50 runs for three minutes, `parked` starts
+/// 10,000 runs that wait for people, `chaos` makes random faults for an hour, and `trees` kills, cancels and ends runs that
+/// start runs. `--size N`, `--seed S` and `--engine E` change the soak. The tests run short versions of the same soaks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The soak and its own arguments, given on as they are.
+    /// The soak and its own arguments, which are passed on unchanged.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     soak: Vec<OsString>,
 }

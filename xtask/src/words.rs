@@ -6,71 +6,19 @@ mod list;
 mod markdown;
 mod rust;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Error;
 use crate::{checkout, workspace};
 
-/// The files and folders whose prose has none of the words. The list grows until it is `.`.
-const CLEAN: &[&str] = &[
-    "CONTRIBUTING.md",
-    "README.md",
-    "benches/README.md",
-    "benches/src",
-    "crates/blocks",
-    "crates/core",
-    "crates/engines",
-    "crates/macros",
-    "crates/neuron/README.md",
-    "crates/neuron/src",
-    "crates/programs/cli/README.md",
-    "crates/programs/cli/src/commands",
-    "crates/programs/cli/src/decisions",
-    "crates/programs/cli/src/dev",
-    "crates/programs/cli/src/home",
-    "crates/programs/cli/src/questions",
-    "crates/programs/cli/src/session.rs",
-    "crates/programs/cli/src/terminal",
-    "crates/programs/cli/tests",
-    "crates/programs/config",
-    "crates/programs/worker",
-    "docs",
-    "examples",
-    "fuzz",
-    "tests/e2e",
-    "tests/harness",
-    "tests/kit",
-    "tests/soak/README.md",
-    "tests/soak/src/chaos",
-    "tests/soak/src/trees",
-    "tests/soak/tests",
-    "workers/restate/README.md",
-    "workers/restate/tests",
-    "workers/temporal/README.md",
-    "workers/temporal/tests",
-    "workflows",
-    "xtask/README.md",
-    "xtask/src/changelog",
-    "xtask/src/circles",
-    "xtask/src/docs",
-    "xtask/src/test",
-    "xtask/src/words",
-    "xtask/src/words.rs",
-];
-
 /// Lists the words that prose here does without, and what to say instead.
 ///
-/// Without paths it looks at what is clean already, as `cargo xtask ci` does.
+/// Without paths it looks at the whole repository, as `cargo xtask ci` does.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Look at these files and folders, as they are named from the root.
-    #[arg(value_name = "PATH", conflicts_with = "all")]
+    #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<String>,
-
-    /// Count the words of everything else too, by folder.
-    #[arg(long)]
-    all: bool,
 
     /// Look at the literals of Rust as well.
     #[arg(long)]
@@ -79,37 +27,22 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let root = workspace::root();
-    let files = files(&root)?;
-    if args.all {
-        let mut rest = BTreeMap::<PathBuf, usize>::new();
-        for name in files.iter().filter(|name| !is_in(name, CLEAN)) {
-            let found = found_in(&root, name, args.messages)?.len();
-            if found > 0 {
-                *rest.entry(folder(name)).or_default() += found;
-            }
-        }
-        for (folder, count) in &rest {
-            println!("{count:6}  {}", folder.display());
-        }
-        println!("{:6}  in all", rest.values().sum::<usize>());
-    }
     let paths = args.paths.iter().map(String::as_str).collect::<Vec<_>>();
-    let paths = if paths.is_empty() { CLEAN } else { &paths };
-    check_paths(&root, &files, paths, args.messages)
+    check_paths(&root, &files(&root)?, &paths, args.messages)
 }
 
-/// Checks the paths that are clean.
+/// Checks the prose of the whole repository.
 ///
 /// # Errors
 ///
 /// Returns an error that lists the words with their places, or names a file that cannot be read.
 pub(crate) fn check() -> Result<(), Error> {
     let root = workspace::root();
-    check_paths(&root, &files(&root)?, CLEAN, false)
+    check_paths(&root, &files(&root)?, &["."], false)
 }
 
 fn check_paths(root: &Path, files: &[String], paths: &[&str], messages: bool) -> Result<(), Error> {
-    // A path that has moved would otherwise pass for clean.
+    // A misspelt path would otherwise pass for clean.
     let is_missing = |path: &&&str| !files.iter().any(|name| is_in(name, &[**path]));
     let missing = paths.iter().filter(is_missing);
     let mut found = missing
@@ -173,15 +106,6 @@ fn is_in(name: &str, paths: &[&str]) -> bool {
         .any(|path| *path == "." || name.starts_with(path))
 }
 
-/// Returns the folder that a file is counted in: a crate, or a folder that is no deeper.
-fn folder(name: &str) -> PathBuf {
-    let parent = Path::new(name).parent().unwrap_or(Path::new(""));
-    if parent.as_os_str().is_empty() {
-        return PathBuf::from(".");
-    }
-    parent.components().take(3).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -233,13 +157,5 @@ mod tests {
         );
         let error = check_paths(root.path(), &files, &["ne"], false).expect_err("no path");
         assert!(error.to_string().contains("ne: no Rust"), "{error}");
-    }
-
-    #[test]
-    fn counts_by_crate() {
-        assert_eq!(folder("README.md"), Path::new("."));
-        assert_eq!(folder("docs/src/people.md"), Path::new("docs/src"));
-        let deep = folder("crates/core/loop/src/driver.rs");
-        assert_eq!(deep, Path::new("crates/core/loop"));
     }
 }

@@ -1,4 +1,4 @@
-//! What tests draw: the moments at which they kill, cut and delay.
+//! The random draws of tests: the moments at which they kill, cut and delay.
 
 use std::{
     env,
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-/// The variable that holds the seed of everything that tests draw. Without it each process takes one of its own.
+/// The variable with the seed of every random draw of the tests. Without it, each process uses a seed of its own.
 pub const SEED: &str = "NEURON_TEST_SEED";
 
 /// Numbers that look random and are the same for the same seed.
@@ -16,18 +16,18 @@ pub const SEED: &str = "NEURON_TEST_SEED";
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice of this seed.
+    /// Returns dice of this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The dice of a test, which `name` is unique to: what it draws depends on the seed and the name, not on what other
-    /// tests draw. It prints the seed, so that whoever reads of a failure can have the same again.
+    /// Returns the dice of the test to which `name` is unique: what it draws depends on the seed and the name, not on
+    /// what other tests draw. It prints the seed, so that a reader of a failure can repeat the test.
     ///
     /// # Panics
     ///
-    /// If [`SEED`] is no number.
+    /// If [`SEED`] is not a number.
     #[must_use]
     pub fn of_test(name: &str) -> Self {
         let seed = seed();
@@ -35,7 +35,7 @@ impl Dice {
         Self::named(seed, name)
     }
 
-    /// Dice of a seed and a name: others for another name.
+    /// Returns dice of a seed and a name: different dice for each name.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
         // FNV-1a, which is the same in every build.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -51,33 +51,33 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below this one.
+    /// Returns a number below the limit.
     ///
     /// # Panics
     ///
-    /// If that is 0.
+    /// If the limit is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit).unwrap();
         usize::try_from(self.roll() % limit).unwrap()
     }
 
-    /// Whether a coin shows heads.
+    /// Returns whether a coin shows heads.
     pub fn coin(&mut self) -> bool {
         self.below(2) == 0
     }
 
-    /// A time from the shorter one to the longer one, in whole milliseconds.
+    /// Returns a time between the shortest and the longest one, in whole milliseconds.
     ///
     /// # Panics
     ///
-    /// If they differ by more than anybody waits.
+    /// If they differ by more milliseconds than a `u64` has.
     pub fn between(&mut self, shortest: Duration, longest: Duration) -> Duration {
         let range = longest.saturating_sub(shortest).as_millis();
         let millis = u128::from(self.roll()) % (range + 1);
         shortest + Duration::from_millis(u64::try_from(millis).unwrap()) // Drawn by the caller's bounds.
     }
 
-    /// The same things in another order.
+    /// Returns the same things in another order.
     pub fn shuffled<T>(&mut self, mut things: Vec<T>) -> Vec<T> {
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last + 1));
@@ -86,11 +86,11 @@ impl Dice {
     }
 }
 
-/// The seed of everything that this process draws: what [`SEED`] says, or one of its own.
+/// Returns the seed of this process: the value of [`SEED`], or a seed of its own.
 ///
 /// # Panics
 ///
-/// If [`SEED`] is no number.
+/// If [`SEED`] is not a number.
 pub fn seed() -> u64 {
     use std::sync::OnceLock;
 

@@ -8,15 +8,15 @@ use std::{
 
 use crate::dice::{Dice, seed};
 
-/// The variable that has fake servers take up to so many milliseconds longer for an answer.
+/// The variable that delays the answers of fake servers by up to this many milliseconds.
 pub const LAG: &str = "NEURON_TEST_LAG";
 
-/// How much longer a fake server takes for this answer: nothing unless [`LAG`] is set. Most delays are short and some are as
-/// long as it says, drawn from the seed of the tests.
+/// Returns the delay of this answer of a fake server: zero unless [`LAG`] is set. Most delays are short, and a few are up to
+/// the value of the variable. They are drawn from the seed of the tests.
 ///
 /// # Panics
 ///
-/// If the variable is no whole number.
+/// If the variable is not a whole number.
 #[must_use]
 pub fn lag() -> Duration {
     static LONGEST: OnceLock<u64> = OnceLock::new();
@@ -39,9 +39,9 @@ fn longest(said: Option<std::ffi::OsString>) -> u64 {
 }
 
 fn drawn(dice: &mut Dice, longest: u64) -> Duration {
-    /// Of so many delays one may be of any length.
+    /// One of this many delays may have any length.
     const ONE_OF: usize = 4;
-    /// What the others are a part of.
+    /// The other delays are at most the longest one divided by this.
     const PART: u64 = 20;
     let most = if dice.below(ONE_OF) == 0 {
         longest

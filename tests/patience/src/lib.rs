@@ -15,24 +15,24 @@ pub use self::{
     lag::{LAG, lag},
 };
 
-/// The variable that multiplies what [`patience`] and [`long_patience`] return.
+/// The variable with a factor for the results of [`patience`] and [`long_patience`].
 pub const FACTOR: &str = "NEURON_TEST_PATIENCE";
 
-/// How long anything that a test waits for may take: ten minutes, times the factor.
+/// Returns the most time that a test waits for anything: ten minutes, times the factor.
 ///
 /// # Panics
 ///
-/// If the factor is no positive number.
+/// If the factor is not a positive number.
 #[must_use]
 pub fn patience() -> Duration {
     minutes(10) // Ends what hangs and nothing else.
 }
 
-/// As [`patience`], for what moves much data or makes thousands of steps: half an hour, times the factor.
+/// Returns the same for tests that move much data or perform thousands of steps: half an hour, times the factor.
 ///
 /// # Panics
 ///
-/// If the factor is no positive number.
+/// If the factor is not a positive number.
 #[must_use]
 pub fn long_patience() -> Duration {
     minutes(30) // Ends what hangs and nothing else.
@@ -45,7 +45,7 @@ fn minutes(minutes: u32) -> Duration {
     (minute * minutes).mul_f64(factor(said.as_deref()))
 }
 
-/// What the variable says. More than this many times is taken for a mistake.
+/// Returns the value of the variable. A value above the limit counts as a mistake.
 fn factor(said: Option<&str>) -> f64 {
     const MOST: f64 = 10_000.0;
     let Some(said) = said else { return 1.0 };

@@ -32,7 +32,7 @@ struct Args {
 enum Soak {
     /// The model server is away for three minutes, in the middle of many runs
     Outage,
-    /// Thousands of runs wait for people, and others go on
+    /// Thousands of runs wait for people, and others continue
     Parked,
     /// Random faults for an hour
     Chaos,

@@ -1,4 +1,4 @@
-//! Any content, for what must go back as it came.
+//! Arbitrary content, for parts that must be sent back unchanged.
 
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ pub fn fields(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<
     collection::btree_map("[a-z_]{1,10}", value, 0..4).prop_map(|map| map.into_iter().collect())
 }
 
-/// The object, with fields that nobody expects.
+/// The object, with unexpected fields.
 pub fn with_more(mut object: Value, more: Map<String, Value>) -> Value {
     let known = object.as_object_mut().unwrap();
     for (name, value) in more {
@@ -47,7 +47,7 @@ pub fn with_more(mut object: Value, more: Map<String, Value>) -> Value {
     object
 }
 
-/// The calls, each with an id of its own in this field: no server takes two of one.
+/// The calls, each with a unique id in this field: servers reject duplicate ids.
 pub fn with_own_ids(mut calls: Vec<Value>, field: &str) -> Value {
     for (position, call) in calls.iter_mut().enumerate() {
         if call[field] == "call_1" {

@@ -3,54 +3,54 @@ use std::{fmt::Debug, time::Duration};
 use neuron_types::{FailureKind, Provider, ProviderError};
 use serde_json::Value;
 
-/// The key that clients have unless a test says otherwise.
+/// The key of a client unless a test sets another one.
 pub const KEY: &str = "sk-very-secret";
 
-/// How long they wait.
+/// The timeout of clients unless a test sets another one.
 pub const LONG: Duration = Duration::from_secs(24 * 60 * 60); // Passes where the clock is paused only.
 
 /// One API: how its client is built, and how its server writes.
 pub trait Api: 'static {
-    /// What builds a client.
+    /// The builder of a client.
     type Builder: Debug;
     /// The client.
     type Client: Provider + Debug + Send + Sync + 'static;
 
-    /// Who failed, in messages.
+    /// The name of the API in messages of errors.
     const NAME: &'static str;
     /// A model of this API.
     const MODEL: &'static str;
-    /// What the base URL has behind the host.
+    /// The path of the base URL.
     const BASE: &'static str = "";
-    /// The address that clients ask of themselves.
+    /// The address that clients use by default.
     const HOST: &'static str;
-    /// What is asked.
+    /// The path of requests.
     const PATH: &'static str;
     /// The content type of a stream.
     const STREAM: &'static str = "text/event-stream";
     /// The header with the id of a request.
     const REQUEST_ID: &'static str = "x-request-id";
-    /// The header with the key, and what it has before it.
+    /// The header with the key, and the prefix of the key.
     const KEY_HEADER: (&'static str, &'static str) = ("authorization", "Bearer ");
-    /// The variable that messages ask for.
+    /// The variable of the key, which messages name.
     const KEY_VARIABLE: &'static str;
-    /// Addresses that need a key; nothing is the builder's own.
+    /// Addresses that require a key; `None` is the builder's default.
     const KEYED: &'static [Option<&'static str>];
-    /// Addresses that need none.
+    /// Addresses that require no key.
     const KEYLESS: &'static [Option<&'static str>];
-    /// An event that says nothing.
+    /// An event without content.
     const NOTHING: &'static str;
-    /// What ends a stream after its answer is all there.
+    /// The marker that ends a stream after its whole answer.
     const MARKER: &'static str = "";
-    /// Answers whose text is not told piece by piece.
+    /// Answers whose text is not streamed piece by piece.
     const UNTOLD: &'static [&'static str] = &[];
-    /// What each refused request means, a line each: status, type, code, kind of failure, `again` or `final`, and
+    /// The meaning of each rejected request, one per line: status, type, code, kind of failure, `again` or `final`, and
     /// perhaps `|` and the message.
     const ERRORS: &'static str;
-    /// The same of errors among the events, which have no status.
+    /// The same for errors among the events, which have no status.
     const STREAM_ERRORS: &'static str;
 
-    /// Whether a stream has lines of JSON, and no events.
+    /// Whether a stream consists of lines of JSON instead of events.
     fn is_lines() -> bool {
         Self::STREAM == "application/x-ndjson"
     }
@@ -63,7 +63,7 @@ pub trait Api: 'static {
     ///
     /// # Errors
     ///
-    /// If a setting does not do.
+    /// If a setting is invalid.
     fn build(builder: Self::Builder) -> Result<Self::Client, ProviderError>;
 
     /// An answer of this text and of a call.
@@ -72,17 +72,17 @@ pub trait Api: 'static {
     /// Whole answers by name, which streams must equal.
     fn answers() -> Vec<(&'static str, Value)>;
 
-    /// The events of a whole answer as they are sent, its texts in pieces of so many letters. Without
+    /// The events of a whole answer as they are sent, its texts in pieces of this many letters, without
     /// [`MARKER`](Self::MARKER).
     fn events(answer: &Value, piece: usize) -> Vec<String>;
 
-    /// Whether the answer is all there with this event.
+    /// Whether this event completes the answer.
     fn is_all(event: &str) -> bool;
 
-    /// The body of a refused request.
+    /// The body of the answer to a rejected request.
     fn error(kind: &str, code: &str, message: &str) -> Value;
 
-    /// What a client tells of this type and code.
+    /// The code that a client reports for this type and code.
     fn code<'a>(kind: &'a str, code: &'a str) -> Option<&'a str> {
         [code, kind].into_iter().find(|name| !name.is_empty())
     }
@@ -103,11 +103,11 @@ pub trait Api: 'static {
     /// The content of the answer that is in this request.
     fn sent_back(request: &Value) -> Value;
 
-    /// Contents that go back as they came, their text, and how many calls they have.
+    /// Contents that are sent back unchanged, their text, and the number of their calls.
     fn contents() -> Vec<(Value, &'static str, usize)>;
 }
 
-/// Has an implementation of [`Api`] build a client with its builder.
+/// Implements the methods of [`Api`] that build a client, with the API's builder.
 #[macro_export]
 macro_rules! built_by {
     ($builder:ty, $client:ty) => {

@@ -2,11 +2,11 @@ use std::path::Path;
 
 use neuron_types::fuzzing::replay;
 
-/// Checks what fuzzing this target found worth keeping. See `fuzz/README.md`.
+/// Checks the inputs that were kept from fuzzing this target. See `fuzz/README.md`.
 ///
 /// # Panics
 ///
-/// If the check does, or if nothing was kept.
+/// If the check panics, or if no input was kept.
 pub fn corpus(target: &str, check: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     assert!(replay(&folder.join(target), check).unwrap() > 0);

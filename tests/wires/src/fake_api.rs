@@ -8,7 +8,7 @@ use wiremock::{
 
 use crate::{Api, KEY, LONG};
 
-/// One server for one test: answers every request alike and keeps what was asked.
+/// One server for one test: gives every request the same answer and records the requests.
 #[derive(Debug)]
 pub struct FakeApi<A> {
     server: MockServer,
@@ -30,7 +30,7 @@ impl<A: Api> FakeApi<A> {
         Self::answering(ResponseTemplate::new(200).set_body_json(body)).await
     }
 
-    /// What clients are told of this server.
+    /// The base URL that clients of this server use.
     pub fn base_url(&self) -> String {
         self.server.uri() + A::BASE
     }
@@ -40,7 +40,7 @@ impl<A: Api> FakeApi<A> {
         A::build(A::builder(Some(&self.base_url()), Some(KEY), LONG)).unwrap()
     }
 
-    /// What was asked.
+    /// The requests so far.
     pub async fn requests(&self) -> Vec<Request> {
         let mut requests = self.server.received_requests().await.unwrap();
         requests.retain(|request| request.url.path() == A::PATH);

@@ -1,4 +1,4 @@
-//! A server that says exactly these bytes, for faults that an HTTP library would not commit.
+//! A server that sends exactly these bytes, for faults that an HTTP library does not produce.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -6,25 +6,25 @@ use tokio::{
     sync::oneshot,
 };
 
-/// What the server does after it has said its bytes.
+/// The behavior of the server after it has sent its bytes.
 #[derive(Debug)]
 pub enum Then {
     /// Hangs up.
     Close,
-    /// Says nothing more and waits for the client to hang up.
+    /// Sends nothing more and waits for the client to hang up.
     Hold(Watch),
 }
 
-/// Tells a test what its server has seen.
+/// Notifies a test of what its server has seen.
 #[derive(Debug)]
 pub struct Watch {
-    /// The request is here.
+    /// A request has arrived.
     pub asked: oneshot::Sender<()>,
     /// The client has hung up.
     pub gone: oneshot::Sender<()>,
 }
 
-/// Holds the connection open, whoever watches.
+/// Holds the connection open, without a watch.
 pub fn hold() -> Then {
     let (asked, _) = oneshot::channel();
     let (gone, _) = oneshot::channel();

@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use crate::{Api, FakeApi, event_stream};
 
-/// What a stream handed out, and how it ended.
+/// The events of a stream, and its end.
 #[derive(Debug)]
 pub struct Streamed {
-    /// What came before the end.
+    /// The events before the end.
     pub seen: Vec<StreamEvent>,
     /// The end.
     pub end: Result<CompletionResponse, ProviderError>,
 }
 
 impl Streamed {
-    /// The text that was told.
+    /// The text that was streamed.
     pub fn text(&self) -> String {
         self.told(|event| match event {
             StreamEvent::TextDelta(text) => Some(text),
@@ -25,7 +25,7 @@ impl Streamed {
         })
     }
 
-    /// The reasoning that was told.
+    /// The reasoning that was streamed.
     pub fn thinking(&self) -> String {
         self.told(|event| match event {
             StreamEvent::ThinkingDelta(text) => Some(text),
@@ -41,7 +41,7 @@ impl Streamed {
             .collect()
     }
 
-    /// Each call's id, name and arguments, which were told from start to end.
+    /// Each call's id, name and arguments, which were streamed from start to end.
     pub fn calls(&self) -> Vec<(String, String, String)> {
         let mut calls: Vec<(String, String, String)> = Vec::new();
         let mut ended = Vec::new();
@@ -72,7 +72,7 @@ pub fn hello<A: Api>() -> CompletionRequest {
     CompletionRequest::new(RequestHead::new(A::MODEL), vec![Message::user("hello")])
 }
 
-/// What the stream of this request hands out, to its only end.
+/// The events of this request's stream, to its only end.
 pub async fn read(client: &impl Provider, request: &CompletionRequest) -> Streamed {
     let stream = client.complete_stream(request).await.unwrap();
     let mut seen: Vec<StreamEvent> = stream.receiver.collect().await;
@@ -94,13 +94,13 @@ pub async fn read(client: &impl Provider, request: &CompletionRequest) -> Stream
     Streamed { seen, end }
 }
 
-/// What the client makes of a stream of this body.
+/// The result of the client for a stream of this body.
 pub async fn streamed<A: Api>(body: impl Into<Vec<u8>>) -> Streamed {
     let api = FakeApi::<A>::answering(event_stream::<A>(body)).await;
     read(&api.client(), &hello::<A>()).await
 }
 
-/// What the client makes of this answer without a stream.
+/// The result of the client for this answer without a stream.
 pub async fn whole<A: Api>(answer: &Value) -> Result<CompletionResponse, ProviderError> {
     let api = FakeApi::<A>::with_body(answer).await;
     let result = api.client().complete(&hello::<A>()).await;
@@ -108,7 +108,7 @@ pub async fn whole<A: Api>(answer: &Value) -> Result<CompletionResponse, Provide
     result
 }
 
-/// What the client makes of this answer as a stream, and without one.
+/// The results of the client for this answer as a stream, and without one.
 pub async fn streamed_as_whole<A: Api>(
     answer: &Value,
     piece: usize,
@@ -117,7 +117,7 @@ pub async fn streamed_as_whole<A: Api>(
     (streamed::<A>(body).await, whole::<A>(answer).await.unwrap())
 }
 
-/// The pieces of so many letters that a text comes in.
+/// The pieces of a text, each of this many letters.
 pub fn pieces(text: &str, size: usize) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(size).map(String::from_iter).collect()

@@ -14,7 +14,7 @@ pub(crate) struct Row {
     pub(crate) quoted: String,
 }
 
-/// The lines of a table whose errors have a status, or have none.
+/// The lines of a table whose errors have a status, or those without one.
 pub(crate) fn rows(table: &'static str, with_status: bool) -> impl Iterator<Item = Row> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(move |line| {

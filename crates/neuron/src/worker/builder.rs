@@ -168,7 +168,7 @@ impl WorkerBuilder {
     ///   does not know it, with the reason as text;
     /// - `/metrics` is what the worker measures, in the text format of Prometheus.
     ///
-    /// Every client that reaches the address can read these: it should not be a public one.
+    /// Every client that reaches the address can read these: do not use a public address.
     pub fn health(mut self, address: impl Into<String>) -> Self {
         self.health = Some(address.into());
         self

@@ -11,7 +11,7 @@ use neuron_types::{StepId, ToolCall, ToolSearch};
 
 const LIMIT: Duration = Duration::from_secs(30); // Only compared, never waited for.
 
-/// Says hello to somebody.
+/// Says hello to a person.
 #[neuron_tool(read_only)]
 async fn hello(name: String) -> Result<String, ToolError> {
     Ok(format!("Hello, {name}."))

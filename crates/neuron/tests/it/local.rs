@@ -91,7 +91,7 @@ async fn nobody_to_ask_is_an_error_at_once() {
     );
 }
 
-/// Asks for a name before it goes on.
+/// Asks for a name before it continues.
 #[neuron_tool(read_only)]
 async fn book(table: String) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::pending(Pending::Form {

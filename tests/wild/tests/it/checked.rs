@@ -273,7 +273,7 @@ async fn what_never_helps_is_tried_within_the_bound_of_requests() {
     assert!(examined.settings.is_empty() && !examined.is_fine());
 }
 
-/// A server that does not take `max_tokens`, and does not say so.
+/// A server that rejects `max_tokens` without naming it.
 struct Vague(Model);
 
 impl Respond for Vague {

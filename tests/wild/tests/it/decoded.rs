@@ -79,7 +79,7 @@ fn check(case: &Case, end: &Result<CompletionResponse, NoAnswer>, context: fmt::
         (Err(NoAnswer::Failed(failure)), Outcome::Failed(expected)) => {
             assert_eq!(failure.kind, expected.failure, "{context}: {failure:?}");
         }
-        // Whoever asks says what that means.
+        // The caller decides what that means.
         (Err(NoAnswer::Absent | NoAnswer::Malformed(_)), Outcome::Failed(_)) => {}
         (end, expected) => panic!("{context}: {end:?} and not {expected:?}"),
     }

@@ -1,4 +1,4 @@
-//! An answer of more calls than anybody asks for.
+//! An answer with more calls than a client accepts.
 
 use neuron_provider_http::{MAX_CALLS, NoAnswer};
 use neuron_types::{CompletionResponse, FailureKind};

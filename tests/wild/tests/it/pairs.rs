@@ -54,7 +54,7 @@ async fn run(first: Vendor, second: Vendor) -> (RunPhase, Option<String>, Course
     };
     let spec = AgentSpec {
         head: head.into(),
-        // What is refused once is refused again.
+        // What is rejected once is rejected again.
         model_retry: Some(RetryPolicy {
             maximum_attempts: 2,
             ..RetryPolicy::default()

@@ -1,4 +1,4 @@
-//! What is sent that servers would refuse: schemas, and who is told of it.
+//! Schemas that servers would reject: what is sent, and who is notified.
 
 use neuron_types::{CompletionRequest, FailureKind, Message, RequestHead, ToolDefinition};
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use std::{
 use neuron_wires::raw::read_request;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener};
 
-/// A server that gives every request the answer that it was told last, and counts them.
+/// A server that gives every request the answer that was set last, and counts the requests.
 pub(crate) struct Server {
     pub(crate) url: String,
     answer: Arc<Mutex<Vec<u8>>>,

@@ -31,7 +31,7 @@ pub(crate) const VENDORS: [Vendor; 4] = [
 const THOUGHT: &str = "Let me look.";
 const SEAL: &str = "c2VhbGVk";
 
-/// How far a conversation has come, and what servers refused.
+/// The progress of a conversation, and what servers rejected.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     pub(crate) answers: usize,
@@ -118,7 +118,7 @@ impl Vendor {
         self.answer(0, true)
     }
 
-    /// The id that a vendor gives a call, in letters that others refuse where it may.
+    /// The id that a vendor gives a call, in characters that other vendors reject where its own rules allow them.
     fn id(self, answer: usize, call: usize) -> String {
         match self {
             // Kimi's: the same in each answer.

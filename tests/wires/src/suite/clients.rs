@@ -1,4 +1,4 @@
-//! How a client is built, and what it tells of itself.
+//! How a client is built, and what it reports about itself.
 
 use neuron_types::{FailureKind, Provider as _};
 

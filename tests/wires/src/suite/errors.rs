@@ -1,4 +1,4 @@
-//! What a server answers that answers nothing.
+//! Answers of servers that are errors.
 
 use std::{error::Error as _, time::Duration};
 
@@ -7,7 +7,7 @@ use wiremock::ResponseTemplate;
 
 use crate::{Api, FakeApi, KEY, hello, table::rows};
 
-/// The error of both ways to ask, which must not differ.
+/// The error of both kinds of request, which must be equal.
 pub async fn fail<A: Api>(template: ResponseTemplate) -> ProviderError {
     let api = FakeApi::<A>::answering(template).await;
     let client = api.client();

@@ -1,4 +1,4 @@
-//! Streams and answers that break or say that they failed.
+//! Streams and answers that break or report a failure.
 
 use std::error::Error as _;
 
@@ -11,11 +11,11 @@ use crate::{
     table::rows,
 };
 
-/// What the answer says in which faults are looked for.
+/// The text of the answer that the faults are put into.
 pub(super) const SAID: &str = "I'll check both.";
 const TRUNCATED: Option<&str> = Some("stream_truncated");
 
-/// What a stream begins with.
+/// The beginning of a stream.
 pub(super) fn head<A: Api>() -> String {
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {}\r\n{}: req_1\r\nconnection: close\r\n\r\n",
@@ -34,7 +34,7 @@ pub(super) fn client<A: Api>(url: &str) -> A::Client {
     .unwrap()
 }
 
-/// What the client makes of a raw answer with this body.
+/// The result of the client for a raw answer with this body.
 pub(super) async fn raw<A: Api>(body: &str, then: Then) -> Streamed {
     let url = serve(format!("{}{body}", head::<A>()), then).await;
     read(&client::<A>(&url), &hello::<A>()).await
@@ -57,7 +57,7 @@ pub async fn a_stream_that_ends_early_is_a_truncation_wherever_it_ends<A: Api>()
             assert_eq!(error.code(), TRUNCATED, "{body}");
             assert!(error.is_retryable());
 
-            // Where the server itself ended it, it is no matter of the network.
+            // If the server itself ended it, the cause is not the network.
             let error = streamed::<A>(&*body).await.end.unwrap_err();
             let kind = error.kind();
             assert!(

@@ -1,4 +1,4 @@
-//! Whoever asked goes away.
+//! The caller drops a request.
 
 use futures::StreamExt as _;
 use neuron_patience::patience;
@@ -14,7 +14,7 @@ use crate::{
     raw::{Then, Watch, serve},
 };
 
-/// The address of a server of these bytes, and what tells that it was asked and that the client is gone.
+/// The address of a server of these bytes, and receivers for the arrival of a request and for the end of its connection.
 async fn watched(bytes: String) -> (String, Receiver<()>, Receiver<()>) {
     let (asked, was_asked) = oneshot::channel();
     let (gone, hung_up) = oneshot::channel();

@@ -1,11 +1,11 @@
-//! What the model said goes back to it as it came.
+//! The model's content is sent back to it unchanged.
 
 use neuron_types::{ContentBlock, Message, Provider as _};
 use serde_json::Value;
 
 use crate::{Api, FakeApi, hello};
 
-/// The answer of this content, and the content that is then sent for it.
+/// The answer with this content, and the content that the next request sends for it.
 pub async fn replayed<A: Api>(content: &Value) -> (Message, Value) {
     let api = FakeApi::<A>::with_body(&A::answer_of(content)).await;
     let client = api.client();

@@ -1,4 +1,4 @@
-//! Servers that say nothing, or nothing more.
+//! Servers that send nothing, or nothing more.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub async fn a_stalled_stream_is_a_timeout<A: Api>() {
             text += &piece;
         }
     }
-    // Nothing else ends it: the clock goes on to the end of the silence.
+    // Nothing else ends it: the clock advances to the end of the silence.
     time::pause();
     let mut rest: Vec<StreamEvent> = events.collect().await;
     time::resume();
@@ -49,7 +49,7 @@ pub async fn a_stalled_stream_is_a_timeout<A: Api>() {
 }
 
 pub async fn an_answer_that_takes_too_long_is_a_timeout<A: Api>() {
-    let slow = ResponseTemplate::new(200).set_delay(LONG); // Nobody waits for it.
+    let slow = ResponseTemplate::new(200).set_delay(LONG); // Never waited for.
     let api = FakeApi::<A>::answering(slow).await;
     let client = A::build(A::builder(Some(&api.base_url()), Some(KEY), SHORT)).unwrap();
     check(&client.complete(&hello::<A>()).await.unwrap_err());

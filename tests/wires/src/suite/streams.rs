@@ -1,4 +1,4 @@
-//! Streams end in the answer that would have come without one.
+//! A stream ends in the same answer as a request without a stream.
 
 use neuron_types::{CompletionResponse, ContentBlock, StreamEvent};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn calls(response: &CompletionResponse) -> Vec<(String, String, Value)> {
     calls.collect()
 }
 
-/// Input as arguments say it.
+/// The input that arguments contain.
 fn input(arguments: &str) -> Value {
     match arguments {
         "" => json!({}),
@@ -68,7 +68,7 @@ pub async fn a_server_that_does_not_stream_answers_in_one_piece<A: Api>() {
     }
 }
 
-/// Every way to cut and mark lines that the standard allows.
+/// Every way to end and to mark lines that the standard allows.
 fn forms<A: Api>(body: &str) -> Vec<String> {
     let mut forms = vec![body.replace('\n', "\r\n"), body.trim_end().to_owned()];
     if A::is_lines() {

@@ -43,7 +43,7 @@ impl AgentMachine {
         }
     }
 
-    /// Says that the model answered. This is the text that is shown.
+    /// Emits the model's answer. This text of it is shown.
     pub(crate) fn tell_answered(&mut self, response: &CompletionResponse, text: Option<String>) {
         if let Some(guarded) = &response.guarded {
             self.tell_guarded(GuardPoint::Output, guarded, None);

@@ -114,7 +114,7 @@ async fn first(#[state] gate: &Arc<Notify>) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::from_value(json!({"effect": {"kind": "first"}})))
 }
 
-/// Lets the other tool go on, and asks for an effect.
+/// Lets the other tool continue, and requests an effect.
 #[neuron_tool(read_only)]
 async fn second(#[state] gate: &Arc<Notify>) -> Result<ToolOutput, ToolError> {
     gate.notify_one();
@@ -263,7 +263,7 @@ async fn the_loop_logs_that_it_compacted_the_conversation_behind_the_effects_bef
     assert!(place.is_some_and(|place| place > 0), "{:?}", output.effects);
 }
 
-/// Has somebody paged, with a code.
+/// Pages a person, with a code.
 #[neuron_tool(read_only)]
 async fn page() -> Result<ToolOutput, ToolError> {
     let effect = json!({"effect": {"kind": "page", "payload": "CODE-17"}});

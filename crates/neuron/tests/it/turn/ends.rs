@@ -166,7 +166,7 @@ async fn an_answer_that_was_cut_or_refused_is_an_error_of_the_model() {
     assert_eq!(model_error(rejected).await, "the model call failed");
 }
 
-/// Asks for a name before it goes on.
+/// Asks for a name before it continues.
 #[neuron_tool(read_only)]
 async fn book() -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::pending(Pending::Form {
