@@ -21,14 +21,14 @@ impl fmt::Display for EngineError {
         let error = &self.0;
         match error {
             E::UnknownRun { .. } => {
-                write!(f, "{error}: `neuron runs` lists those that there are")
+                write!(f, "{error}: `neuron runs` lists the runs")
             }
             E::RunExists { .. } => write!(f, "{error}: choose another id"),
             E::Rejected {
                 refusal: Some(refusal),
                 ..
             } => f.write_str(&of_refusal(refusal)),
-            E::BadSignal(_) => write!(f, "{error}: use the command that is made for it"),
+            E::BadSignal(_) => write!(f, "{error}: use the command for it"),
             E::TooLarge { .. } => write!(
                 f,
                 "{error}: make it shorter, or let the agent read it from a file"
@@ -39,22 +39,22 @@ impl fmt::Display for EngineError {
                 ..
             } => write!(
                 f,
-                "{error}: start the one that has its agent, {}, and the run goes on from where it is",
+                "{error}: start the worker of its agent, {}; the run then continues",
                 any_worker(engine)
             ),
             E::NoWorker { engine, .. } => write!(
                 f,
-                "{error}, it takes this up when one is there: start the one that has its agent, {}",
+                "{error}; the request waits for a worker: start the worker of its agent, {}",
                 any_worker(engine)
             ),
             E::Unreachable { engine, .. } => write!(
                 f,
-                "{error}: start it (`neuron dev` does), or set {}",
+                "{error}: start it, for example with `neuron dev`, or set {}",
                 variables(engine)
             ),
             E::Failed { .. } => write!(
                 f,
-                "{error}: see that the server is well, and its worker of this version"
+                "{error}: check that the server is healthy and that its worker has this version"
             ),
             E::Storage { source, .. } => match source.downcast_ref() {
                 Some(error) => f.write_str(&of_journal(error)),
@@ -104,16 +104,18 @@ fn of_refusal(refusal: &Refusal) -> String {
     let advice = match refusal {
         Refusal::RunOver { run_id, .. } => format!("`neuron wait {run_id}` prints its output"),
         Refusal::UnknownTicket { run_id, .. } => {
-            format!("look at its open tickets with `neuron approvals {run_id}`")
+            format!("list its open tickets with `neuron approvals {run_id}`")
         }
         Refusal::AlreadyDecided { run_id, .. } => {
-            format!("see `neuron events {run_id}` for who did, once the run has taken it up")
+            format!(
+                "`neuron events {run_id}` shows the approver once the run has applied the decision"
+            )
         }
         Refusal::TicketExpired { run_id, .. } => {
-            format!("see `neuron events {run_id}` for what came of it")
+            format!("`neuron events {run_id}` shows the outcome")
         }
         Refusal::WrongDigest { run_id, .. } => {
-            format!("look again at what it asks with `neuron approvals {run_id}`")
+            format!("review it again with `neuron approvals {run_id}`")
         }
         _ => return refusal.to_string(),
     };
@@ -124,7 +126,7 @@ fn of_refusal(refusal: &Refusal) -> String {
 pub(crate) fn of_trust(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path).to_string_lossy();
     format!(
-        "look at it, then type `neuron trust {}`, or set NEURON_TRUST=1",
+        "review it, then type `neuron trust {}`, or set NEURON_TRUST=1",
         shown::shell_word(&folder)
     )
 }
@@ -138,7 +140,8 @@ pub(crate) fn of_foreign_home(home: &Path, why: &Foreign, can_be_kept: bool) -> 
     let named = shown::line(&home);
     let how = match why {
         Foreign::Database => {
-            "it came with the directory, or an older neuron or a program made it".to_owned()
+            "it came with the directory, or an older neuron or another program created it"
+                .to_owned()
         }
         Foreign::Moved(before) => {
             let before = before.to_string_lossy();
@@ -146,21 +149,22 @@ pub(crate) fn of_foreign_home(home: &Path, why: &Foreign, can_be_kept: bool) -> 
         }
         Foreign::Link => {
             return format!(
-                "nobody named the home {named}, and it is a link: set NEURON_HOME to where it leads, if that is your own"
+                "the home {named} is a link, and NEURON_HOME does not name it: set NEURON_HOME to the target of the \
+                 link if that is your own"
             );
         }
     };
     let advice = match can_be_kept {
         true => format!(
-            "type `neuron trust {}`, or set NEURON_HOME to it, or NEURON_TRUST=1",
+            "type `neuron trust {}`, set NEURON_HOME to it, or set NEURON_TRUST=1",
             shown::shell_word(&folder)
         ),
         // The trust could not be recorded.
         false => "set NEURON_HOME to it, or NEURON_TRUST=1".to_owned(),
     };
     format!(
-        "nobody named the home {named}, and your neuron did not make it there: {how}. What is in it decides what is done, and \
-         in which directory: look with `neuron runs`, then {advice}"
+        "the home {named} is not trusted: {how}. Its runs decide what is executed, and in which directory: review \
+         them with `neuron runs`, then {advice}"
     )
 }
 
@@ -171,13 +175,13 @@ pub(crate) fn of_journal(error: &JournalError) -> String {
             format!("{error}: set NEURON_HOME to a directory that you may write")
         }
         JournalError::Exposed { .. } => {
-            format!("{error}: take that right away with `chmod o-w`, or set NEURON_HOME")
+            format!("{error}: remove that right with `chmod o-w`, or set NEURON_HOME")
         }
         JournalError::Access { .. } => format!("{error}, or set NEURON_HOME"),
         JournalError::Newer { .. } => format!("{error}, or another NEURON_HOME"),
         JournalError::Foreign { .. } => format!("{error}: set NEURON_HOME to another directory"),
         JournalError::UnknownRun { .. } => {
-            format!("{error}: `neuron runs` lists those that there are")
+            format!("{error}: `neuron runs` lists the runs")
         }
         JournalError::RunExists { run_id } => {
             format!("{error}: choose another id, or `neuron resume {run_id}`")
@@ -196,9 +200,11 @@ pub(crate) fn of_journal(error: &JournalError) -> String {
 /// Returns what to do about a list that is not complete.
 pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
     let advice = match named(engine) {
-        Some(EngineName::Local) => "list them with the neuron that wrote them".to_owned(),
+        Some(EngineName::Local) => {
+            "list them with the version of neuron that wrote them".to_owned()
+        }
         _ => format!(
-            "see that a worker of this version is there (`{}`)",
+            "check that a worker of this version runs (`{}`)",
             worker(engine)
         ),
     };
@@ -240,13 +246,13 @@ mod tests {
             (
                 "temporal",
                 false,
-                "no worker answers for run d1: start the one that has its agent, `neuron-temporal-worker` or a program of \
-                 your own on its task queue, and the run goes on from where it is",
+                "no worker answers for run d1: start the worker of its agent, `neuron-temporal-worker` or a program of \
+                 your own on its task queue; the run then continues",
             ),
             (
                 "restate",
                 true,
-                "no worker answers for run d1, it takes this up when one is there: start the one that has its agent, \
+                "no worker answers for run d1; the request waits for a worker: start the worker of its agent, \
                  `neuron-restate-worker --register` or a program of your own under its prefix",
             ),
         ] {

@@ -26,7 +26,7 @@ pub(crate) enum CliError {
     EmptyMessage,
     #[error("standard input cannot be read as text: give the text as an argument")]
     Stdin(#[source] io::Error),
-    #[error("standard output cannot be written: check where it goes")]
+    #[error("standard output cannot be written: check its destination")]
     Stdout(#[source] io::Error),
     #[error("the terminal cannot be read: decide with `neuron approve` or `neuron deny`")]
     Terminal(#[source] io::Error),
@@ -37,7 +37,7 @@ pub(crate) enum CliError {
     #[error("there is no working directory: change to one that exists")]
     WorkingDirectory(#[source] io::Error),
     #[error(
-        "run {run_id} works in {}, where nobody can go: bring it back, or go on in this directory with \
+        "run {run_id} works in {}, which cannot be entered: restore the directory, or continue in this one with \
          `neuron resume {run_id} --here`",
         .path.display()
     )]
@@ -47,8 +47,8 @@ pub(crate) enum CliError {
         source: io::Error,
     },
     #[error(
-        "run {run_id} has no directory of its own, as an older neuron or another program began it: go to where \
-         it is to work, and type `neuron resume {run_id} --here`"
+        "run {run_id} has no directory of its own, because an older neuron or another program started it: change to \
+         the directory for its work, and type `neuron resume {run_id} --here`"
     )]
     NoRunDirectory { run_id: RunId },
     #[error(
@@ -71,10 +71,11 @@ pub(crate) enum CliError {
     },
     #[error("there is no agent file and no .neuron in {}: name a directory that has one", .path.display())]
     NothingToTrust { path: PathBuf },
-    #[error("there is no place to keep what is trusted: set HOME or XDG_STATE_HOME")]
+    #[error("there is no directory for the list of what is trusted: set HOME or XDG_STATE_HOME")]
     NoTrustStore,
     #[error(
-        "it cannot be kept what is trusted: check that HOME or XDG_STATE_HOME, and what is trusted, can be written"
+        "the list of what is trusted cannot be written: check the permissions of HOME or XDG_STATE_HOME, and of the \
+         trusted directory"
     )]
     TrustStore(#[source] io::Error),
     #[error(transparent)]
@@ -109,7 +110,7 @@ pub(crate) enum CliError {
     NoMcp { server: Option<String> },
     #[allow(dead_code, reason = "no engine is missing in a build with all of them")]
     #[error(
-        "this build of neuron cannot speak with {engine}: install one that can with \
+        "this build of neuron does not support {engine}: install one that does with \
          `cargo install --path crates/programs/cli --features {engine}`, or run \
          `cargo run -p neuron-cli --features {engine} --`"
     )]
@@ -118,7 +119,7 @@ pub(crate) enum CliError {
         "{engine} has a worker of its own: start it with `{}`, or use --engine local", engine.worker()
     )]
     WorkerElsewhere { engine: EngineName },
-    #[error("{engine} keeps its runs itself, for as long as its own retention says")]
+    #[error("{engine} deletes its runs itself, after its own retention period")]
     RetentionElsewhere { engine: EngineName },
     #[error(transparent)]
     Sessions(SessionError),
@@ -131,24 +132,24 @@ pub(crate) enum CliError {
     )]
     RunElsewhere { engine: EngineName },
     #[error(
-        "{engine} goes on with its runs by itself: follow one with `neuron wait`, or use --engine local"
+        "{engine} continues its runs by itself: follow one with `neuron wait`, or use --engine local"
     )]
     ResumeElsewhere { engine: EngineName },
     #[error(
-        "there is no program {name} here: `{install}` installs it, or set {variable} to its path"
+        "the program {name} is not installed: install it with `{install}`, or set {variable} to its path"
     )]
     NoProgram {
         name: &'static str,
         install: &'static str,
         variable: &'static str,
     },
-    #[error("{variable} is no address ({value}): give a host and a port, or unset it")]
+    #[error("{variable} is not an address ({value}): give a host and a port, or unset it")]
     Address {
         variable: &'static str,
         value: String,
     },
     #[error(
-        "{variable} names another machine ({value}), where nothing answers: unset it to start a server here"
+        "{variable} names another machine ({value}), where no server answers: unset it to start a server here"
     )]
     ElsewhereAddress {
         variable: &'static str,
@@ -165,14 +166,14 @@ pub(crate) enum CliError {
         what: String,
         log: String,
     },
-    #[error("{what} is not JSON: nothing was sent, mind your shell's quotes")]
+    #[error("{what} is not JSON, and nothing was sent: check the quotes of your shell")]
     NotJson {
         what: &'static str,
         source: serde_json::Error,
     },
     #[error("the arguments must be a JSON object, not {found}: nothing was sent")]
     NotAnObject { found: &'static str },
-    #[error("run {run_id} has no open ticket: `neuron status {run_id}` says where it stands")]
+    #[error("run {run_id} has no open ticket: `neuron status {run_id}` shows its state")]
     NoOpenTicket { run_id: RunId },
     #[error(
         "run {run_id} has {} open tickets, {}: name the one that you mean", .tickets.len(), .tickets.join(", ")
@@ -201,7 +202,7 @@ pub(crate) enum CliError {
         below: String,
     },
     #[error(
-        "decisions about this run have to be signed by one of {approvers}: name the key with --sign, or start \
+        "decisions about this run must be signed by one of {approvers}: name the key with --sign, or start \
          ssh-agent and add it with `ssh-add`"
     )]
     NobodySigns { approvers: String },
@@ -212,7 +213,7 @@ pub(crate) enum CliError {
     #[error("nothing was decided: {0}")]
     NoStatement(#[from] StatementError),
     #[error(
-        "run {run_id} did not take the decision about ticket {ticket}: {reason}{}", advice::of_rejection(.reason)
+        "run {run_id} rejected the decision about ticket {ticket}: {reason}{}", advice::of_rejection(.reason)
     )]
     NotTaken {
         run_id: RunId,
@@ -220,12 +221,12 @@ pub(crate) enum CliError {
         reason: String,
     },
     #[error(
-        "run {run_id} cannot go on with this command: {why}; start the program that serves it, or name the agent file that \
-         has it with --config"
+        "run {run_id} cannot continue with this command: {why}; start the program that serves its agent, or name an \
+         agent file with that agent with --config"
     )]
     OtherProgram { run_id: RunId, why: String },
     /// An error kept the run from continuing; it did not end.
-    #[error("run {run_id} cannot go on here: `neuron resume {run_id}` when that is mended")]
+    #[error("run {run_id} cannot continue here: fix the cause, then type `neuron resume {run_id}`")]
     Stuck {
         run_id: RunId,
         source: Box<dyn Error + Send + Sync>,
@@ -319,8 +320,8 @@ mod tests {
         assert_eq!(
             stuck().lines(false),
             [
-                "error: run r1 cannot go on here: `neuron resume r1` when that is mended",
-                "  because standard output cannot be written: check where it goes",
+                "error: run r1 cannot continue here: fix the cause, then type `neuron resume r1`",
+                "  because standard output cannot be written: check its destination",
             ]
         );
     }

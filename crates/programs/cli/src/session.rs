@@ -143,7 +143,7 @@ impl Session {
             Err(error) if self.config.is_some() => Err(error),
             // The file was only found, and may not concern this run.
             Err(error) => {
-                note(&format!("who has to sign is not known: {error}"));
+                note(&format!("the approvers who must sign are unknown: {error}"));
                 Ok(Approvers::default())
             }
         }

@@ -139,8 +139,8 @@ fn executors(open: &OpenAgents) -> Result<(Executors, Agents), AgentFileError> {
     if !unbound.is_empty() {
         tracing::warn!(
             agents = unbound.join(", "),
-            "signatures do not bind these agents, whose commands could use a key of this user: keep approvers' keys \
-             elsewhere, or have them touched (sk) or confirmed (ssh-add -c)"
+            "signatures do not restrain these agents, because their commands could use a key of this user: store \
+             approvers' keys elsewhere, or use keys that need a touch (sk) or a confirmation (ssh-add -c)"
         );
     }
     let definitions = definitions.into_iter().collect();

@@ -26,14 +26,15 @@ pub enum WorkerError {
     },
     /// The agent file was only found, and no person has trusted it.
     #[error(
-        "{0}: look at it, then name it with --config or in NEURON_CONFIG, or type `neuron trust` where it is, or set NEURON_TRUST=1"
+        "{0}: review it, then name it with --config or NEURON_CONFIG, type `neuron trust` in its directory, or set \
+         NEURON_TRUST=1"
     )]
     Untrusted(#[source] AgentFileError),
     /// The agent file cannot be used.
     #[error(transparent)]
     AgentFile(AgentFileError),
     /// The sessions of the agent file cannot be opened.
-    #[error("sessions cannot be kept in {}: see `to` of [sessions] in the agent file", .to.display())]
+    #[error("sessions cannot be stored in {}: see `to` of [sessions] in the agent file", .to.display())]
     Sessions {
         /// The database.
         to: PathBuf,

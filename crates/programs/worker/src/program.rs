@@ -39,7 +39,7 @@ where
             let (stop, stopped) = oneshot::channel();
             Interruption::listen(move || {
                 tracing::info!(
-                    "stopping: steps in flight get time to end, a second signal ends at once"
+                    "stopping: steps in flight may still end; a second signal stops at once"
                 );
                 // If the receiver is gone, the worker has ended already.
                 let _ = stop.send(());

@@ -12,7 +12,7 @@ type Boxed = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// The telemetry of a program, until the program ends.
 #[derive(Debug)]
-#[must_use = "what was told last is lost unless it is ended"]
+#[must_use = "the last traces and metrics are lost unless it is ended"]
 pub struct Telling {
     #[cfg(feature = "telemetry")]
     telemetry: Option<neuron_telemetry::Telemetry>,

@@ -280,7 +280,7 @@ async fn tell(
         } else {
             let verdict = decision.verdict.as_str();
             format!(
-                "ticket {ticket} of run {run_id}: {verdict} is sent, and looked at when the run resumes{call}"
+                "ticket {ticket} of run {run_id}: {verdict} is sent, and the run applies it when it resumes{call}"
             )
         };
         session.output.text(&said)?;

@@ -96,7 +96,7 @@ fn summary(table: &str, examined: &Examined) -> String {
     )];
     if !settings.is_empty() {
         lines.push(format!(
-            "write into {table} of the agent file, in the place of what it says of the same:\n"
+            "write into {table} of the agent file, instead of the values there:\n"
         ));
         lines.extend(settings.iter().cloned());
     } else if examined.is_fine() {

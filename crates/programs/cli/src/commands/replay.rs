@@ -34,7 +34,7 @@ pub(crate) async fn replay(session: &Session, file: &Path) -> Result<Exit, CliEr
         }
         Some(difference) => {
             note(&format!(
-                "error: this build would have gone another way than {}: finish such runs with the build that \
+                "error: this build decides differently from {}: finish such runs with the build that \
                  started them\n  because {difference}",
                 file.display()
             ));

@@ -49,7 +49,7 @@ pub(crate) async fn rm(session: &Session, args: RmArgs) -> Result<Exit, CliError
         return Ok(Exit::Done);
     }
     for run_id in &runs {
-        session.output.text(&format!("run {run_id} is forgotten"))?;
+        session.output.text(&format!("run {run_id} is deleted"))?;
     }
     if runs.is_empty() {
         note("no run ended so long ago");

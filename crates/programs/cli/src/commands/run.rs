@@ -64,7 +64,7 @@ async fn start(
     };
     if agents.is_demo(&agent) {
         note(
-            "the demo model answers, which is a small program and no language model: set \
+            "the demo model answers, which is a small program and not a language model: set \
              OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one",
         );
     }

@@ -58,7 +58,7 @@ async fn tell(
     }
     if !executing && !session.has_worker().await {
         let to_do = served::to_do(session, run).await;
-        note(&format!("nobody executes the run now; {to_do}"));
+        note(&format!("no process executes the run now; {to_do}"));
     }
     Ok(Exit::Done)
 }

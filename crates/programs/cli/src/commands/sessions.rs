@@ -112,7 +112,7 @@ async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     for name in names {
-        let line = format!("session {} is forgotten", shown::line(name));
+        let line = format!("session {} is deleted", shown::line(name));
         session.output.text(&line)?;
     }
     Ok(Exit::Done)
@@ -188,7 +188,7 @@ async fn import(session: &Session, file: &Path, name: Option<String>) -> Result<
         session.output.value(&SessionSummary::from(&stored))?;
     } else {
         let line = format!(
-            "session {} is here, with {} messages",
+            "session {} is imported, with {} messages",
             stored.id,
             stored.messages.len()
         );

@@ -90,7 +90,9 @@ async fn say_who_executes(session: &Session, run: &RunHandle) {
                 session.resume_command(run_id)
             ),
         };
-        note(&format!("no worker is here: run {run_id} begins {begins}"));
+        note(&format!(
+            "no worker runs here: run {run_id} begins {begins}"
+        ));
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) async fn upgrade(session: &Session, args: &UpgradeArgs) -> Result<Exi
     let is_executing = is_executing(&run).await?;
     if !is_executing && !session.has_worker().await {
         let to_do = served::to_do(session, &run).await;
-        note(&format!("nobody executes the run now; {to_do}"));
+        note(&format!("no process executes the run now; {to_do}"));
     }
     let came_of_it = match seen {
         Some(seen) if args.wait => Some(outcome(&run, seen).await?),

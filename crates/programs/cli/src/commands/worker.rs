@@ -37,7 +37,7 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
         .collect();
     if file.definitions().any(|agent| file.is_demo(agent)) {
         note(
-            "the demo model answers, which is a small program and no language model: set \
+            "the demo model answers, which is a small program and not a language model: set \
              OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one",
         );
     }
@@ -82,7 +82,7 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     let first = signals.first().clone();
     let stop = life.note(async move {
         first.cancelled().await;
-        note("stopping: calls in flight get time to end, a second signal ends at once");
+        note("stopping: calls in flight may still end; a second signal stops at once");
     });
     let served = life.of(worker.build().serve(stop)).await;
     source.stop().await;
@@ -103,7 +103,7 @@ async fn take_in_each(session: Session, mut endings: UnboundedReceiver<Option<Ru
 fn line(event: &WorkerEvent) -> String {
     match event {
         WorkerEvent::Started { run_id, agent } => {
-            format!("run {run_id} goes on here: agent {}", shown::line(agent))
+            format!("run {run_id} continues here: agent {}", shown::line(agent))
         }
         WorkerEvent::Parked {
             run_id,
@@ -115,13 +115,16 @@ fn line(event: &WorkerEvent) -> String {
         }
         WorkerEvent::Ended { output } => format!("run {} is {}", output.run_id, output.state),
         WorkerEvent::Left { run_id, reason } => {
-            format!("run {run_id} is left to others: {}", shown::line(reason))
+            format!(
+                "run {run_id} is left to other workers: {}",
+                shown::line(reason)
+            )
         }
         WorkerEvent::Stuck { run_id, reason } => {
-            format!("run {run_id} cannot go on here: {}", shown::line(reason))
+            format!("run {run_id} cannot continue here: {}", shown::line(reason))
         }
-        WorkerEvent::PutAway { run_id } => format!("run {run_id} is put away"),
-        _ => "something happened that this command does not know".to_owned(),
+        WorkerEvent::PutAway { run_id } => format!("run {run_id} stays as it is: the worker stops"),
+        _ => "an event that this version of neuron does not know".to_owned(),
     }
 }
 

@@ -143,7 +143,7 @@ impl Decider {
             return Err(stranger);
         }
         // The approvers of the worker's file count. They may be others.
-        note(&format!("the decision may not be taken: {stranger}"));
+        note(&format!("the run may reject the decision: {stranger}"));
         Ok(())
     }
 

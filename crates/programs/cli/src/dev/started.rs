@@ -90,7 +90,7 @@ impl Started {
             error = self.lost() => Err(error),
             () = tokio::time::sleep(START) => Err(CliError::DevLost {
                 name,
-                what: "is not well after a minute".to_owned(),
+                what: "is not healthy after a minute".to_owned(),
                 log: path.display().to_string(),
             }),
         }

@@ -167,8 +167,8 @@ impl Home {
 fn unrecorded(home: &Path) -> String {
     let path = home.to_string_lossy();
     format!(
-        "there is no place where the runs of {} are out of the reach of agents, as HOME is not set: set {HOME_VARIABLE} to its \
-         absolute path, or later commands refuse to go on with its runs",
+        "the runs of {} cannot be stored out of the reach of agents, because HOME is not set: set {HOME_VARIABLE} to \
+         its absolute path, or later commands do not continue its runs",
         shown::line(&path)
     )
 }

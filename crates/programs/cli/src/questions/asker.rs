@@ -170,7 +170,7 @@ impl Asker {
         if self.looks.is_some() {
             let (run_id, id) = (self.run.id(), shown::line(&ticket.ticket));
             self.progress.note(&format!(
-                "ticket {id} of run {run_id} stays open: `neuron approvals {run_id}` says how to decide it"
+                "ticket {id} of run {run_id} stays open: `neuron approvals {run_id}` shows how to decide it"
             ));
         }
         self.put_off.insert(ticket.ticket);

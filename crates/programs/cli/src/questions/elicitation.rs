@@ -40,7 +40,7 @@ pub(crate) fn ask(
         ElicitationForm::Fields(schema) => match fields(schema) {
             Some(fields) => fill_in(reader, &fields),
             None => {
-                note("  it wants what cannot be typed here, and is told that you decline");
+                note("  its question cannot be answered here and is declined");
                 Ok(ElicitationAnswer::Decline)
             }
         },
@@ -70,7 +70,7 @@ fn fields(schema: &Value) -> Option<Vec<Field<'_>>> {
 }
 
 fn visit(reader: &LineReader, address: &str) -> io::Result<ElicitationAnswer> {
-    note("  it wants you to open this address and go on there:");
+    note("  it asks you to open this address and continue there:");
     note(&format!("    {}", shown::line(address)));
     reader.forget_typed();
     Ok(

@@ -32,7 +32,7 @@ const SHOWN: usize = 10;
 /// [`Contents::adopt`].
 pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliError> {
     let what = match &why {
-        Foreign::Database => "your neuron did not make it, or an older one did".to_owned(),
+        Foreign::Database => "your neuron did not create it, or an older version did".to_owned(),
         Foreign::Moved(before) => {
             let before = before.to_string_lossy();
             format!("it was moved or copied from {}", shown::line(&before))
@@ -43,7 +43,7 @@ pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliErro
     if can_ask() && !what.is_empty() {
         let path = home.to_string_lossy();
         note(&format!(
-            "the home {} was found here, and {what}. What is in it decides what is done, and in which directory:",
+            "the home {} was found here, and {what}. Its runs decide what is executed, and in which directory:",
             shown::line(&path)
         ));
         let contents = Contents::of(home).await?;

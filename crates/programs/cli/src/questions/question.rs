@@ -78,7 +78,7 @@ pub(crate) fn ask(
         }
         TicketKind::Guard => {
             let reason = shown::line(&ticket.reason);
-            format!("{who} asks for ticket {id}, may it go on? {reason}:")
+            format!("{who} asks for ticket {id}: may it continue? {reason}:")
         }
         TicketKind::Failure | TicketKind::Budget => {
             let reason = shown::line(&ticket.reason);

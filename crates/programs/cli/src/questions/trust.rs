@@ -57,7 +57,7 @@ pub(crate) fn lines(wants: &Wants) -> Vec<String> {
 fn introduce(path: &Path, wants: &Wants) {
     let path = path.to_string_lossy();
     note(&format!(
-        "the agent file {} was found here, and nobody has trusted it as it is. It would",
+        "the agent file {} was found here, and its current content is not trusted. It would",
         shown::line(&path)
     ));
     lines(wants).iter().for_each(|line| note(line));

@@ -80,7 +80,7 @@ fn say(event: &WorkerEvent) {
     match event {
         WorkerEvent::Parked { run_id, state, .. } if *state == RunPhase::WaitingForApproval => {
             note(&format!(
-                "run {run_id} asks: `neuron approvals {run_id}` says what, and what to type"
+                "run {run_id} asks a person: `neuron approvals {run_id}` shows the question and what to type"
             ));
         }
         other => say_left(other),
@@ -91,7 +91,7 @@ fn say(event: &WorkerEvent) {
 fn say_left(event: &WorkerEvent) {
     if let WorkerEvent::Left { run_id, reason } | WorkerEvent::Stuck { run_id, reason } = event {
         note(&format!(
-            "run {run_id} does not go on here: {}",
+            "run {run_id} does not continue here: {}",
             shown::line(reason)
         ));
     }

@@ -161,7 +161,7 @@ pub(crate) async fn execute(
             drop(door);
             if let Some(signal) = signals.signal() {
                 note(&format!(
-                    "run {run_id} was interrupted; go on with it: {}",
+                    "run {run_id} was interrupted; continue it with: {}",
                     session.resume_command(run_id)
                 ));
                 return Ok(Exit::Signalled(signal));

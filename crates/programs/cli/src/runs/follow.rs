@@ -108,7 +108,7 @@ pub(crate) async fn follow(
             return Ok(Followed::Left(Box::new(status)));
         }
         if left == MANY_LOOKS {
-            progress.note("a worker is here and has not taken the run up: its output says why");
+            progress.note("a worker runs here and does not execute the run: its output shows why");
         }
         last = Some(status);
         tokio::select! {

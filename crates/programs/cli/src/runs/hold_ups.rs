@@ -60,7 +60,7 @@ fn sentence(blocked: &Blocked) -> String {
         BlockedKind::WorkerUnreachable => "the run waits for its worker",
         BlockedKind::StepFailing => "a step of the run fails and is tried again",
         BlockedKind::Input => "the run waits for a message",
-        _ => "the run does not go on",
+        _ => "the run does not continue",
     };
     let detail = shown::line(&blocked.detail);
     let next = blocked

@@ -54,9 +54,10 @@ pub(crate) async fn left(session: &Session, status: &RunStatus) -> String {
     let run_id = &status.run_id;
     let to_do = server.to_do(session, run_id);
     match &asking_below(session, status).await[..] {
-        [] => format!("run {run_id} was interrupted and nobody executes it; {to_do}"),
+        [] => format!("run {run_id} was interrupted, and no process executes it; {to_do}"),
         asking => format!(
-            "run {run_id} waits for people, who are asked in {}: {} lists what, and what to type; after that {to_do}",
+            "run {run_id} waits for people, who are asked in {}: {} lists the questions and what to type; after that \
+             {to_do}",
             asking.join(", "),
             session.typed(&format!("approvals {run_id}"))
         ),

@@ -51,7 +51,7 @@ impl Server {
     pub(crate) fn to_do(&self, session: &Session, run_id: &RunId) -> String {
         match self {
             Self::Program { agent, .. } => start(agent),
-            _ => format!("go on with it: {}", session.resume_command(run_id)),
+            _ => format!("continue it with: {}", session.resume_command(run_id)),
         }
     }
 }

@@ -151,7 +151,7 @@ pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
         // No other process will take it in.
         Err(error) if is_lost(&error) => note(&error.to_string()),
         Err(error) => note(&format!(
-            "the session of run {run_id} has not taken it in yet, whoever takes it up next does: {error}"
+            "the session does not contain run {run_id} yet; the next command with the session adds it: {error}"
         )),
     }
 }

@@ -45,7 +45,10 @@ pub(crate) fn parked(session: &Session, status: &RunStatus, server: &Server) -> 
     }
     text.push_str(&match server {
         Server::Program { .. } => format!("\nthen {}", server.to_do(session, run_id)),
-        _ => format!("\nthen go on: {}", session.resume_command(run_id)),
+        _ => format!(
+            "\nthen continue it with: {}",
+            session.resume_command(run_id)
+        ),
     });
     text
 }

@@ -164,7 +164,7 @@ impl Tree {
         self.nodes.iter().filter_map(|node| match &node.found {
             Found::Known(_) => None,
             Found::Lost { child, why } => Some(format!(
-                "run {} cannot be looked at: {}",
+                "run {} cannot be read: {}",
                 child.run_id,
                 shown::line(why)
             )),
@@ -216,8 +216,8 @@ async fn look(
 
 fn cut(top: &RunId) -> String {
     format!(
-        "the tree of run {top} has more than {MOST_RUNS} runs or {MOST_DEPTH} levels, of which these are the first: look at \
-         the others by their own ids"
+        "the tree of run {top} has more than {MOST_RUNS} runs or {MOST_DEPTH} levels, and only the first are shown: \
+         name the others by their own ids"
     )
 }
 
@@ -300,9 +300,6 @@ mod tests {
         };
         let tree = Tree::walk(top, gone).await.unwrap();
         let lost: Vec<_> = tree.lost().collect();
-        assert_eq!(
-            lost,
-            ["run gone cannot be looked at: there is no run gone here"]
-        );
+        assert_eq!(lost, ["run gone cannot be read: there is no run gone here"]);
     }
 }

@@ -78,7 +78,7 @@ pub(crate) async fn show(
             let tickets = session.typed(&format!("approvals {}", run.id()));
             let to_do = served::to_do(session, run).await;
             note(&format!(
-                "nobody executes a run of this tree: `{tickets}` lists what is asked; {to_do}"
+                "no process executes a run of this tree: `{tickets}` lists the questions; {to_do}"
             ));
             return Ok(Exit::Waits);
         }

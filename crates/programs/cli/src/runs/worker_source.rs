@@ -76,14 +76,14 @@ impl Inner {
         let run_id = &run.run_id;
         let Some(directory) = run.directory.as_deref() else {
             return Err(NotServed::new(format!(
-                "it says no directory: go on with it where it is to work, with `neuron resume {run_id} --here`"
+                "it names no directory: continue it in the directory for its work with `neuron resume {run_id} --here`"
             )));
         };
         // The real path counts, not the path as it was written.
         let real = directory.canonicalize().ok().filter(|real| real.is_dir());
         let Some(real) = real else {
             return Err(NotServed::new(format!(
-                "it works in {}, where nobody can go: bring it back",
+                "it works in {}, which cannot be entered: restore the directory",
                 directory.display()
             )));
         };

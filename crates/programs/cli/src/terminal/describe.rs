@@ -165,7 +165,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
                 more => format!("{more} attempts at a model call"),
             };
             format!(
-                "{calls} charged as {}: nobody knows the use",
+                "{calls} charged as {}: the usage is unknown",
                 amount(charged)
             )
         }
@@ -219,7 +219,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             ..
         } => repeated(tool, *verdict, approver.as_deref()),
         RunEvent::ApprovalRefused { ticket, reason, .. } => format!(
-            "a decision about ticket {} was refused: {}",
+            "a decision about ticket {} was rejected: {}",
             shown::line(ticket),
             shown::line(reason)
         ),
@@ -329,7 +329,7 @@ pub(crate) fn finished_call(
 /// Returns the text of a ticket that expired undecided.
 pub(crate) fn expired(ticket: &str) -> String {
     let ticket = shown::line(ticket);
-    format!("ticket {ticket} lapsed: nobody decided in time")
+    format!("ticket {ticket} expired: no approver decided in time")
 }
 
 /// Returns the text of a conversation that was made smaller.
@@ -386,7 +386,7 @@ pub(crate) fn left_out(what: &[String]) -> String {
 /// Returns the text of a ticket that is put to others.
 pub(crate) fn escalated(ticket: &str, to: &str) -> String {
     let (ticket, to) = (shown::line(ticket), shown::line(to));
-    format!("ticket {ticket} is put to {to}: nobody decided in time")
+    format!("ticket {ticket} is passed to {to}: no approver decided in time")
 }
 
 /// Returns the text of a decision about a ticket.

@@ -139,7 +139,7 @@ impl Live {
         let mut state = self.lock();
         state.close();
         if notice.step.position == 0 && state.answer.has_text() {
-            line.push_str("; the answer begins anew");
+            line.push_str("; the answer starts again");
             state.answer.begin();
         }
         state.line(line);

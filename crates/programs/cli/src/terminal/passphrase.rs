@@ -61,7 +61,7 @@ fn line(terminal: &File) -> io::Result<String> {
             _ => return Err(io::Error::other("it is too long")),
         }
     }
-    String::from_utf8(typed).map_err(|_| io::Error::other("it is no text"))
+    String::from_utf8(typed).map_err(|_| io::Error::other("it is not text"))
 }
 
 /// Returns whether a character continues with this byte, and does not begin.

@@ -374,9 +374,9 @@ turn 1
   ticket t2-1 approved by ada with {\"id\":7}: fine; with these arguments:
       $ cargo clean
   1 more needed
-  ticket t2-1 is put to leads: nobody decided in time
+  ticket t2-1 is passed to leads: no approver decided in time
   bash approved as before
-  ticket t2-2 lapsed: nobody decided in time
+  ticket t2-2 expired: no approver decided in time
   it adopted the current definition of its agent: limits
   handed over by support to billing with the last message: It is about an invoice.
   conversation compacted from about 120000 to 40000 tokens

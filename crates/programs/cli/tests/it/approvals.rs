@@ -90,10 +90,10 @@ fn an_approved_call_is_made_on_resume() {
     home.neuron(&approve)
         .exits(0)
         .prints(
-            "ticket t1-1 of run r1: approve is sent, and looked at when the run resumes: \
+            "ticket t1-1 of run r1: approve is sent, and the run applies it when it resumes: \
              bash {\"command\":\"echo made > made\"}\n",
         )
-        .says("go on with it: neuron resume r1");
+        .says("continue it with: neuron resume r1");
     assert!(!home.exists("made"), "nobody executes the run yet");
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
     assert_eq!(home.read("made"), "made\n");
@@ -250,7 +250,7 @@ fn refuses_an_expired_ticket() {
     home.neuron(&["resume", "r1"])
         .exits(0)
         .prints("Done.\n")
-        .says("ticket t1-1 lapsed");
+        .says("ticket t1-1 expired");
     assert!(!home.exists("made"));
 }
 

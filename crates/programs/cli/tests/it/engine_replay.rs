@@ -46,7 +46,7 @@ fn replays_what_temporal_exported_and_tells_of_a_difference() {
     home.neuron(&["replay", "other.json"])
         .exits(1)
         .prints("")
-        .says("error: this build would have gone another way than other.json")
+        .says("error: this build decides differently from other.json")
         .says("Nondeterminism error");
     let differs = home
         .neuron(&["replay", "other.json", "--json"])

@@ -265,7 +265,10 @@ fn tickets_are_asked_about_in_the_terminal_and_can_be_put_off(engine: Engine) {
     submitted.exp_string(QUESTION).unwrap();
     submitted.send_line("l").unwrap();
     let rest = ends_with(submitted, 3);
-    assert!(rest.contains("then go on: neuron wait r1"), "{rest}");
+    assert!(
+        rest.contains("then continue it with: neuron wait r1"),
+        "{rest}"
+    );
 
     let mut waiting = in_terminal(home.command(&["wait", "r1"]));
     waiting.exp_string(QUESTION).unwrap();

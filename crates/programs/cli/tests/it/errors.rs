@@ -133,7 +133,7 @@ fn commands_say_where_they_belong() {
         home.neuron(&["rm", "r1", "--engine", engine])
             .exits(2)
             .prints("")
-            .says(&format!("error: {engine} keeps its runs itself"));
+            .says(&format!("error: {engine} deletes its runs itself"));
     }
     assert!(!home.exists(".neuron"), "nothing was started");
 }

@@ -59,7 +59,8 @@ fn real(path: &Path) -> String {
 fn is_refused(done: Done) {
     done.exits(2)
         .prints("")
-        .says("your neuron did not make it there");
+        .says(" is not trusted: ")
+        .says("Its runs decide what is executed, and in which directory");
 }
 
 #[test]
@@ -70,9 +71,10 @@ fn one_that_came_with_a_directory_is_not_executed_continued_or_written_into() {
         .exits(2)
         .prints("")
         .says(&format!(
-            "error: nobody named the home {directory}/.neuron, and your neuron did not make it there: it came with the directory, \
-             or an older neuron or a program made it. What is in it decides what is done, and in which directory: look with \
-             `neuron runs`, then type `neuron trust {directory}`, or set NEURON_HOME to it, or NEURON_TRUST=1"
+            "error: the home {directory}/.neuron is not trusted: it came with the directory, \
+             or an older neuron or another program created it. Its runs decide what is executed, and in which \
+             directory: review them with `neuron runs`, then type `neuron trust {directory}`, set NEURON_HOME to it, or \
+             set NEURON_TRUST=1"
         ));
     for command in [
         &["worker"][..],
@@ -380,10 +382,9 @@ fn a_link_in_the_place_of_one_is_refused_wherever_it_leads() {
         let mut command = home.command(args);
         Done::from(command.current_dir(&sub).output().unwrap())
     };
-    in_sub(&["cancel", "r1"])
-        .exits(2)
-        .prints("")
-        .says("it is a link: set NEURON_HOME to where it leads");
+    in_sub(&["cancel", "r1"]).exits(2).prints("").says(
+        "is a link, and NEURON_HOME does not name it: set NEURON_HOME to the target of the link",
+    );
     in_sub(&["trust"]).exits(2).says("it is a link");
     home.neuron(&["cancel", "r1"]).exits(0);
 }
@@ -488,9 +489,10 @@ fn without_a_place_for_records_one_is_used_by_who_makes_it_and_named_later() {
         command
     };
     let made = nowhere(&["run", "--id", "r1", "--session", "s", "hi"]).output();
-    Done::from(made.unwrap()).exits(0).prints("Hi.\n").says(
-        "set NEURON_HOME to its absolute path, or later commands refuse to go on with its runs",
-    );
+    Done::from(made.unwrap())
+        .exits(0)
+        .prints("Hi.\n")
+        .says("set NEURON_HOME to its absolute path, or later commands do not continue its runs");
     let refused = Done::from(nowhere(&["run", "hi"]).output().unwrap());
     is_refused(refused);
     let mut named = nowhere(&["run", "hi"]);
@@ -531,7 +533,7 @@ fn a_program_that_came_with_a_directory_is_not_started_as_an_engine() {
 fn a_person_at_the_terminal_is_asked_once() {
     let home = cloned();
     let mut session = in_terminal(home.command(&["resume", "r1"]));
-    session.exp_string("your neuron did not make it").unwrap();
+    session.exp_string("your neuron did not create it").unwrap();
     session.exp_string("1 run, which works in").unwrap();
     session.exp_string(home.dir().to_str().unwrap()).unwrap();
     session.exp_string(QUESTION).unwrap();

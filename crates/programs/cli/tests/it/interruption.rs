@@ -30,7 +30,7 @@ fn the_first_signal_ends_the_tool_and_leaves_a_run_that_can_be_resumed() {
         run.done()
             .exits(code)
             .prints("")
-            .says("run r1 was interrupted; go on with it: neuron resume r1");
+            .says("run r1 was interrupted; continue it with: neuron resume r1");
         eventually("the end of the tool's processes", || !is_held(&home));
         let status = home.status("r1");
         assert_eq!(status["state"], "interrupted");
@@ -68,7 +68,8 @@ fn a_run_that_was_cut_off_is_shown_as_such() {
     run.done();
     let runs = home.neuron(&["runs"]).exits(0);
     assert!(runs.stdout.contains("interrupted"), "{runs:#?}");
-    let why = "run r1 was interrupted and nobody executes it; go on with it: neuron resume r1";
+    let why =
+        "run r1 was interrupted, and no process executes it; continue it with: neuron resume r1";
     home.neuron(&["wait", "r1"]).exits(3).says(why);
     let events = home.neuron(&["events", "--follow", "r1"]);
     events.exits(3).says(why);

@@ -59,7 +59,7 @@ fn goes_on_elsewhere_on_purpose_only() {
     other
         .neuron(&["resume", "r1"])
         .exits(2)
-        .says("bring it back, or go on in this directory with `neuron resume r1 --here`");
+        .says("restore the directory, or continue in this one with `neuron resume r1 --here`");
     assert!(!other.exists("out.txt"));
     other.neuron(&["resume", "r1", "--here"]).exits(0);
     assert_eq!(other.read("out.txt"), "made");
@@ -152,7 +152,7 @@ fn does_not_know_a_run_of_another_home() {
     let home = Home::new();
     home.neuron(&["resume", "r1"])
         .exits(2)
-        .says("error: there is no run r1 here: `neuron runs` lists those that there are");
+        .says("error: there is no run r1 here: `neuron runs` lists the runs");
     assert!(!home.exists(".neuron"), "looking makes nothing");
 }
 

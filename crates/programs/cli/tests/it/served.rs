@@ -80,7 +80,7 @@ fn a_run_of_a_programs_agent_is_left_to_the_program() {
 
         for resume in [&["resume", "d1"][..], &["resume", "d1", "--here"]] {
             let refused = home.neuron(resume).exits(2).prints("");
-            let refused = refused.says("error: run d1 cannot go on with this command: ");
+            let refused = refused.says("error: run d1 cannot continue with this command: ");
             let refused = refused.says("\"draft\"");
             assert!(!refused.stderr.contains("neuron resume"), "{refused:#?}");
             assert!(!refused.stderr.contains("model"), "{refused:#?}");
@@ -93,8 +93,8 @@ fn a_refusal_names_the_agents_that_there_are() {
     let home = Home::with_script(&json!([{ "text": "Hi." }]), "");
     began(&home, "d1", "draft", Some(home.dir()));
     home.neuron(&["resume", "d1"]).exits(2).says(
-        "unknown agent \"draft\": there is only default; start the program that serves it, or name the agent file that \
-         has it with --config",
+        "unknown agent \"draft\": there is only default; start the program that serves its agent, or name an agent \
+         file with that agent with --config",
     );
     let script = "[providers.script]\nkind = \"script\"\nfile = \"script.json\"\n";
     let file = format!("{script}[agents.draft]\nmodel = \"script/test\"\n");
@@ -126,7 +126,7 @@ fn a_run_whose_agent_is_not_in_the_file_any_more_is_resumed_and_left_by_workers(
     };
     began(&home, "d1", before, Some(home.dir()));
     let status = home.neuron(&["status", "d1"]).exits(0);
-    assert!(status.stdout.contains("go on with it: neuron resume d1"));
+    assert!(status.stdout.contains("continue it with: neuron resume d1"));
     assert!(!status.stdout.contains("neuron worker"), "{status:#?}");
     home.neuron(&["resume", "d1"]).exits(0).prints("Hi.\n");
 }

@@ -247,7 +247,7 @@ fn a_session_is_carried_elsewhere() {
     elsewhere
         .neuron_with_input(&["sessions", "import", "-", "--as", "old-notes"], &exported)
         .exits(0)
-        .prints("session old-notes is here, with 2 messages\n");
+        .prints("session old-notes is imported, with 2 messages\n");
     elsewhere
         .neuron_with_input(&["sessions", "import", "-", "--as", "old-notes"], &exported)
         .exits(2);
@@ -257,7 +257,7 @@ fn a_session_is_carried_elsewhere() {
     elsewhere
         .neuron(&["sessions", "rm", "old-notes"])
         .exits(0)
-        .prints("session old-notes is forgotten\n");
+        .prints("session old-notes is deleted\n");
     elsewhere
         .neuron(&["sessions", "list"])
         .exits(0)
@@ -269,5 +269,5 @@ fn a_name_that_is_none_is_rejected() {
     let home = talking();
     home.neuron(&["run", "--session", "../notes", "hello"])
         .exits(2)
-        .says("a session has a name as a run has");
+        .says("the name of a session follows the rules of a run's id");
 }

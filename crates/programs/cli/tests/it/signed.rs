@@ -147,7 +147,7 @@ fn whoever_sends_what_is_not_taken_is_told_so() {
     unsigned(&["--as", "mallory"])
         .exits(1)
         .prints("")
-        .says("run r1 did not take the decision about ticket t1-1: the decision is not signed");
+        .says("run r1 rejected the decision about ticket t1-1: the decision is not signed");
     assert_eq!(home.status("r1")["signed"], true);
     let signed = [
         "approve", "r1", "--sign", "key", "--within", "10m", "--json",

@@ -59,7 +59,7 @@ fn signals_carry_json() {
     home.neuron(&["signal", "r1", "weather", "{rain}"])
         .exits(2)
         .prints("")
-        .says("error: the payload is not JSON: nothing was sent");
+        .says("error: the payload is not JSON, and nothing was sent");
     home.neuron(&["signal", "r1", "decision", "{\"ticket\":1}"])
         .exits(2)
         .says("error: the payload does not fit the signal decision");

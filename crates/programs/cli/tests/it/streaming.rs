@@ -47,7 +47,7 @@ fn an_answer_that_broke_off_begins_anew() {
     session
         .exp_string("  model call: attempt 1 failed (network: ")
         .unwrap();
-    session.exp_string("; the answer begins anew").unwrap();
+    session.exp_string("; the answer starts again").unwrap();
     session.exp_string("A whole answer.\r\n").unwrap();
     let rest = ends_with(session, 0);
     assert!(rest.contains("run r1 completed: 1 turn"), "{rest:?}");

@@ -294,12 +294,12 @@ fn a_ticket_that_lapses_takes_its_question_back() {
         let lapses = format!("{ASKS}\napproval_timeout = \"{}ms\"", time.as_millis());
         let home = Home::with_script(&one_command("touch made"), &lapses);
         let mut session = in_terminal(home.command(&["run", "go"]));
-        let (_, first) = session.exp_regex(r"\[l\]ater: |lapsed").unwrap();
+        let (_, first) = session.exp_regex(r"\[l\]ater: |expired").unwrap();
         let rest = ends_with(session, 0);
         assert!(!home.exists("made"));
-        (first != "lapsed").then_some(rest)
+        (first != "expired").then_some(rest)
     });
-    assert!(rest.contains("ticket t1-1 lapsed"), "{rest:?}");
+    assert!(rest.contains("ticket t1-1 expired"), "{rest:?}");
 }
 
 #[test]

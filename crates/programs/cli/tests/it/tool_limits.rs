@@ -130,7 +130,7 @@ fn a_write_that_waits_too_long_is_not_made_and_the_run_goes_on() {
 fn a_limit_that_is_none_is_refused_before_anything_runs() {
     let home = Home::with_script(&one_command("true"), &bash_with("rate_limit = \"10/m\""));
     home.neuron(&["run", "go"]).exits(2).prints("").says(
-        "rate_limit in [agents.default.tool.bash] is no table: write { calls = 10, per = \"1m\" }", // Only said, never waited for.
+        "rate_limit in [agents.default.tool.bash] is not a table: write { calls = 10, per = \"1m\" }", // Only said, never waited for.
     );
 }
 

@@ -132,7 +132,7 @@ fn a_run_of_a_tree_that_is_gone_is_named_and_the_others_are_shown() {
     assert_eq!(why, "there is no run r1.1-2 here");
     assert_eq!(status["tree_total"]["usage"]["input_tokens"], 350);
     let events = home.neuron(&["events", "r1", "--tree", "--json"]).exits(0);
-    let events = events.says("run r1.1-2 cannot be looked at: there is no run r1.1-2 here");
+    let events = events.says("run r1.1-2 cannot be read: there is no run r1.1-2 here");
     let mut lines = events.json_lines().into_iter();
     assert!(lines.any(|event| event["run"] == "r1.1-1"));
     let shown = home.neuron(&["show", "r1", "--tree"]).exits(0).stdout;
@@ -197,7 +197,7 @@ fn whoever_follows_a_tree_is_told_when_nobody_goes_on_with_it() {
     home.neuron(&["events", "r1", "--tree", "--follow"])
         .exits(3)
         .says("run r1.1-2.1-1 is waiting for approval")
-        .says("`neuron approvals r1` lists what is asked; go on with it: neuron resume r1");
+        .says("`neuron approvals r1` lists the questions; continue it with: neuron resume r1");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn the_tickets_of_a_tree_are_listed_and_decided_at_its_top() {
     for child in ["r1.1-1.1-1", "r1.1-2.1-1"] {
         home.neuron(&["approve", "r1", &format!("{child}/t1-1")])
             .exits(0)
-            .says("go on with it: neuron resume r1\n");
+            .says("continue it with: neuron resume r1\n");
     }
     home.neuron(&["approvals", "r1"]).exits(0).prints("");
     home.neuron(&["resume", "r1"]).exits(0).prints("All.\n");

@@ -95,9 +95,9 @@ fn a_tree_that_waits_for_people_says_where_they_are_asked_and_counts_all_when_it
         {"tool_calls": [{"name": "bash", "input": {"command": "echo made >> made"}}], "usage": usage},
     ]});
     home.write("helper.json", &makes.to_string());
-    home.neuron(&["run", "--id", "r1", "Go."])
-        .exits(3)
-        .says("run r1 waits for people, who are asked in r1.1-1: neuron approvals r1 lists what");
+    home.neuron(&["run", "--id", "r1", "Go."]).exits(3).says(
+        "run r1 waits for people, who are asked in r1.1-1: neuron approvals r1 lists the questions",
+    );
     home.neuron(&["cancel", "r1"]).exits(0);
     let status = home.status("r1");
     assert_eq!(status["children"][0]["state"], "cancelled");

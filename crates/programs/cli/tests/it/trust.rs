@@ -27,9 +27,9 @@ fn one_that_runs_commands_is_refused_with_what_to_type() {
         .exits(2)
         .prints("")
         .says(&format!(
-            "nobody named the agent file {directory}/neuron.toml, and nobody has trusted it as it is; it would run \
-             commands that nobody is asked about (agent default, bash): look at it, then type \
-             `neuron trust {directory}`, or set NEURON_TRUST=1"
+            "the agent file {directory}/neuron.toml was found here, and its current content is not trusted; it would \
+             run commands without approval (agent default, bash): review it, then type `neuron trust {directory}`, or \
+             set NEURON_TRUST=1"
         ));
     assert!(!home.exists("made") && !home.exists(".neuron"));
 }
@@ -40,8 +40,8 @@ fn one_that_a_person_trusts_is_used_until_it_is_changed() {
     let directory = home.dir().canonicalize().unwrap();
     let directory = directory.display();
     home.neuron(&["trust"]).exits(0).prints(&format!(
-        "{directory}/neuron.toml is trusted as it is, until it is changed. It may\n  run commands that nobody is \
-         asked about (agent default, bash)\n"
+        "{directory}/neuron.toml is trusted as it is, until it is changed. It may\n  run commands without approval \
+         (agent default, bash)\n"
     ));
     home.neuron(&["run", "hi"]).exits(0).prints("Done.\n");
     let file = home.read("neuron.toml");
@@ -145,11 +145,9 @@ fn a_person_at_the_terminal_is_asked_once() {
     let home = found();
     let mut session = in_terminal(home.command(&["run", "hi"]));
     session
-        .exp_string("nobody has trusted it as it is")
+        .exp_string("its current content is not trusted")
         .unwrap();
-    session
-        .exp_string("run commands that nobody is asked about")
-        .unwrap();
+    session.exp_string("run commands without approval").unwrap();
     session.exp_string(QUESTION).unwrap();
     session.send_line("perhaps").unwrap();
     session.exp_string(QUESTION).unwrap();

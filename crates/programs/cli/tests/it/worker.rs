@@ -66,7 +66,7 @@ fn lets_a_ticket_lapse() {
     let home = Home::with_script(&one_command("touch made"), asks);
     home.neuron(&["submit", "--id", "r1", "go"])
         .exits(0)
-        .says("no worker is here");
+        .says("no worker runs here");
     let worker = home.start(&["worker"]);
     home.await_event("r1", "approval_expired");
     await_state(&home, "r1", "completed");
@@ -105,7 +105,7 @@ fn a_run_of_another_directory_is_left_unless_the_file_is_named() {
     let worker = own.start(&["worker"]);
     await_state(&own, "r2", "completed");
     let told = stop(worker).stdout;
-    assert!(told.contains("run r1 is left to others"), "{told}");
+    assert!(told.contains("run r1 is left to other workers"), "{told}");
     assert!(!other.exists("made"));
     let worker = own.start(&["worker", "--config", "neuron.toml"]);
     await_state(&own, "r1", "completed");

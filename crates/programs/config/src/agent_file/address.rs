@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use url::Url;
 
 /// The problem with an address that begins with `http://`, is on another machine and is sent a secret.
-pub(crate) const UNENCRYPTED: &str = "would have what is secret sent to another machine unencrypted: write https://, \
-                                      or insecure = true beside it if nobody can read it on the way";
+pub(crate) const UNENCRYPTED: &str = "would send secrets to another machine unencrypted: write https://, or add \
+     insecure = true if the network is trusted";
 
 /// Returns the host to which a key would be sent readable for anyone on the way: another machine, without encryption.
 /// The address is parsed as the clients parse it.

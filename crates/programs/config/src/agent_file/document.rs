@@ -115,8 +115,7 @@ fn add<'t>(document: &mut DeTable<'t>, part: Part<'t>, problems: &Problems<'_>) 
     let file = Table::file(&part.tables, problems, part.offset);
     let named = named();
     let known = [&[VERSION], named.as_slice()].concat();
-    const ELSEWHERE: &str =
-        "stands in a file that another includes: move it to the file that includes this one";
+    const ELSEWHERE: &str = "is not allowed in a file that another file includes: move it to the file that includes this one";
     file.expect_keys_but(&known, &OF_INCLUDING.map(|key| (key, ELSEWHERE)));
     for section in &named {
         // Notes a problem if it is not a table.
@@ -139,7 +138,7 @@ fn add<'t>(document: &mut DeTable<'t>, part: Part<'t>, problems: &Problems<'_>) 
                 Some((first, _)) => {
                     let place = dotted(&[section.get_ref(), name.get_ref()]);
                     let first = problems.place(first.span().start);
-                    let message = format!("[{place}] stands in {first} too: rename one of them");
+                    let message = format!("[{place}] is in {first} too: rename one of them");
                     problems.add(name.span().start, message);
                 }
                 None => {

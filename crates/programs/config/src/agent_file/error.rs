@@ -42,7 +42,7 @@ pub enum AgentFileError {
     },
     /// The file was only found, and no person has trusted it as it is.
     #[error(
-        "nobody named the agent file {}, and nobody has trusted it as it is; it would {}",
+        "the agent file {} was found here, and its current content is not trusted; it would {}",
         .path.display(),
         .wants.lines().join("; ")
     )]
@@ -126,7 +126,8 @@ pub enum AgentFileError {
     },
     /// The agent has a cost limit, and the price of one of its models is not known here.
     #[error(
-        "the agent {agent} cannot be used here: its limit cost_usd cannot be kept, because the price of {model} is not known{why}: add [prices.\"{model}\"] to the agent file"
+        "the agent {agent} cannot be used here: its limit cost_usd cannot be enforced, because the price of {model} \
+         is not known{why}: add [prices.\"{model}\"] to the agent file"
     )]
     UnknownPrice {
         /// The agent.

@@ -214,7 +214,10 @@ pub(crate) fn read(tables: &[(&str, Table<'_>)]) -> BTreeMap<String, ProviderSet
         if name.is_empty() || name.contains('/') {
             table.problems.add(
                 table.offset,
-                format!("{} has a name with \"/\" or none: rename it", table.place()),
+                format!(
+                    "{} has an empty name or a name with \"/\": rename it",
+                    table.place()
+                ),
             );
         }
         let default = providers.get(*name).map(|settings| settings.kind);
@@ -344,8 +347,7 @@ fn base_url(table: &Table<'_>, url: Text<'_>) -> Option<String> {
         .and_then(|rest| rest.split('/').next())
         .unwrap_or_default();
     if host.contains('@') {
-        let message = "holds a user name or password: leave it out and name a key's variable with \
-                       api_key_env";
+        let message = "contains a user name or password: remove it and name a key's variable with api_key_env";
         table.problem("base_url", url.offset, message);
         None
     } else if host.is_empty() {

@@ -92,8 +92,8 @@ impl Wants {
         let addresses =
             addresses.map(|it| format!("send what agents read to {} ({})", it.address, it.sender));
         let commands = self.commands.iter();
-        let commands = commands
-            .map(|agent| format!("run commands that nobody is asked about (agent {agent}, bash)"));
+        let commands =
+            commands.map(|agent| format!("run commands without approval (agent {agent}, bash)"));
         let outside = self.outside.iter();
         let outside =
             outside.map(|agent| format!("use files outside the working directory (agent {agent})"));
@@ -103,7 +103,7 @@ impl Wants {
         let sessions = self.sessions.iter();
         let sessions = sessions.map(|to| {
             format!(
-                "keep conversations in {}, and go on from those that are there",
+                "store conversations in {}, and continue the conversations there",
                 to.display()
             )
         });

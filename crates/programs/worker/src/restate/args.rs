@@ -15,10 +15,10 @@ const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
 #[derive(Debug, ClapArgs)]
 #[command(
     max_term_width = 100,
-    after_help = "Restate is addressed as its own tools do: RESTATE_ADMIN_URL, RESTATE_INGRESS_URL, \
-                  RESTATE_AUTH_TOKEN or RESTATE_AUTH_TOKEN_FILE. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
-                  requests that one of them signed are taken. Without them the worker listens on this machine \
-                  only.\n\
+    after_help = "The address of Restate is read as its own tools read it: RESTATE_ADMIN_URL, RESTATE_INGRESS_URL, \
+                  RESTATE_AUTH_TOKEN or RESTATE_AUTH_TOKEN_FILE. With RESTATE_IDENTITY_KEYS (public \
+                  keys, separated by commas) only requests that one of them signed are accepted. Without them \
+                  the worker listens on this machine only.\n\
                   SIGTERM and Ctrl-C let the steps in flight end; a second one ends at once.\n\
                   Exit codes: 0 stopped, 2 usage or configuration."
 )]
@@ -26,7 +26,7 @@ const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
 pub struct Args {
     #[command(flatten)]
     pub(crate) settings: Settings,
-    /// Where Restate's requests are taken
+    /// The address for Restate's requests
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9080")]
     pub(crate) listen: SocketAddr,
     /// Take requests by HTTPS, with the certificates of this file in PEM, the worker's own first; needs --tls-key
@@ -78,7 +78,7 @@ pub struct Args {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("it must be 1s or longer, as `1m`")]
+#[error("it must be 1s or longer, such as `1m`")]
 struct BadInactivity;
 
 fn inactivity(text: &str) -> Result<Duration, BadInactivity> {

@@ -25,7 +25,7 @@ pub fn serve(args: Args) -> ExitCode {
 
 /// The reason why the worker does not listen, and what to do about it.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}, in RESTATE_IDENTITY_KEYS, or say --insecure-listen")]
+#[error("{0}, in RESTATE_IDENTITY_KEYS, or pass --insecure-listen")]
 struct NotListened(#[source] SettingsError);
 
 fn not_listened(error: SettingsError) -> WorkerError {

@@ -12,7 +12,7 @@ use crate::{Settings, duration};
 #[derive(Debug, ClapArgs)]
 #[command(
     max_term_width = 100,
-    after_help = "Temporal is addressed as its own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, \
+    after_help = "The address of Temporal is read as its own tools read it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, \
                   TEMPORAL_API_KEY, TEMPORAL_TLS_* and temporal.toml. The file that TEMPORAL_API_KEY_FILE names is \
                   read again every minute.\n\
                   SIGTERM and Ctrl-C let the steps in flight end; a second one ends at once.\n\

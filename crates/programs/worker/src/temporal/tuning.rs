@@ -122,7 +122,7 @@ fn count(number: u32) -> usize {
 enum BadNumber {
     #[error("it must be a number above 0")]
     Rate,
-    #[error("it must be longer than nothing, as `30s`")]
+    #[error("it must be longer than zero, such as `30s`")]
     Duration,
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn read(file: &Part<'_>, path: &Path, problems: &Problems<'_>) -> Vec
         // `*.toml` means the other files, not this one.
         found.retain(|it| !it.is_dir() && identity(it) != own);
         if found.is_empty() {
-            refuse(&format!("has {:?}, which fits no file", pattern.value));
+            refuse(&format!("has {:?}, which matches no file", pattern.value));
         }
         for path in found {
             if !known.insert(identity(&path)) {

@@ -67,7 +67,7 @@ fn expand_tools<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<
         for (key, value) in settings {
             if tool.contains_key(key.get_ref().as_ref()) {
                 let message = format!(
-                    "{} of {} stands in {place} too: keep one of them",
+                    "{} of {} is in {place} too: keep one of them",
                     key.get_ref(),
                     name.get_ref()
                 );
@@ -147,7 +147,7 @@ fn expand_temporal<'t>(steps: &mut DeTable<'t>, path: &[&str], problems: &Proble
     let known = names(&ActivityKeys::keys());
     for (key, value) in temporal.iter() {
         if steps.contains_key(key.get_ref().as_ref()) {
-            let message = format!("stands in [{}] too: keep one of them", dotted(path));
+            let message = format!("is in [{}] too: keep one of them", dotted(path));
             table.problem(key.get_ref(), key.span().start, &message);
         } else if known.contains(&key.get_ref().as_ref()) {
             steps.insert(key.clone(), value.clone());

@@ -139,7 +139,7 @@ impl Provider for NoKey {
     async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
         let name = &self.provider;
         let message = format!(
-            "the provider {name} has keys for some tenants alone, and the run is for none of them"
+            "the provider {name} has keys for some tenants only, and none for the run's tenant"
         );
         Err(ProviderError::new(FailureKind::Authentication, message))
     }

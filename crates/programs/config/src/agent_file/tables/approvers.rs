@@ -41,7 +41,7 @@ fn read_one(name: &str, table: &ApproverKeys<'_>, approvers: &mut Approvers) {
         }
         (true, true) => {
             let offset = table.offset_of(KEYS);
-            table.problem(KEYS, offset, "stands beside key: keep one of them");
+            table.problem(KEYS, offset, "is set beside key: keep one of them");
             return;
         }
         (true, false) => KEY,

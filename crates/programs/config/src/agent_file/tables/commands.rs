@@ -60,13 +60,13 @@ pub(crate) fn read(table: &CommandKeys<'_>) -> Command {
         table.problem("command", program.offset, message);
     }
     for word in words.iter().filter(|word| looks_like_a_key(word.value)) {
-        let message = "holds what looks like a key: pass it in a variable, with env";
+        let message = "contains what looks like a key: pass it in a variable, with env";
         table.problem("command", word.offset, message);
     }
     let names = table.env();
     for name in &names {
         if looks_like_a_key(name.value) || name.value.contains('=') || name.value.is_empty() {
-            let message = "holds what is no name of a variable: write the name, not the value";
+            let message = "contains a value that is not the name of a variable: write the name, not the value";
             table.problem("env", name.offset, message);
         }
     }

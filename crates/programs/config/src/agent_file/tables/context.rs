@@ -59,7 +59,7 @@ pub(crate) fn read(
                 summary_prompt: summary_prompt.clone(),
             }),
             Some(Strategy::None) if !alone => {
-                let message = "holds \"none\" beside others: leave it out, or the others";
+                let message = "contains \"none\" beside others: remove it, or the others";
                 table.problem("strategy", name.offset, message);
                 None
             }
@@ -79,7 +79,7 @@ pub(crate) fn read(
         .as_ref()
         .is_some_and(|prompt| prompt.trim().is_empty())
     {
-        let message = "is empty: say what a summary is to hold, or remove it";
+        let message = "is empty: write what a summary must contain, or remove it";
         table.problem("summary_prompt", table.offset_of("summary_prompt"), message);
     }
     let given = [
@@ -178,7 +178,7 @@ fn edit(
         }
         _ => {
             let message = format!(
-                "holds \"{}\", which the provider of this model does not do: use \"{}\"",
+                "contains \"{}\", which the provider of this model does not support: use \"{}\"",
                 name.value,
                 name.value.trim_start_matches("provider_"),
             );

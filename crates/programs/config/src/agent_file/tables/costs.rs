@@ -20,7 +20,7 @@ pub(crate) fn check(tables: &[(&str, AgentKeys<'_>)], agents: &Definitions<'_>, 
             && let Some(limits) = table.limits()
             && let Some(why) = unpriced(reached(agents, below, &[*name]), agents, known)
         {
-            let message = format!("cannot be kept, because {why}");
+            let message = format!("cannot be enforced, because {why}");
             limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
         }
         for subagent in &agent.subagents {
@@ -29,7 +29,7 @@ pub(crate) fn check(tables: &[(&str, AgentKeys<'_>)], agents: &Definitions<'_>, 
                 && let Some(why) = unpriced(reached(agents, started, &[]), agents, known)
             {
                 let message = format!(
-                    "limits the cost of {}, which cannot be kept, because {why}",
+                    "limits the cost of {}, which cannot be enforced, because {why}",
                     subagent.name
                 );
                 table.problem(subagents::KEY, table.offset_of(subagents::KEY), &message);
@@ -45,6 +45,8 @@ fn unpriced(names: BTreeSet<&str>, agents: &Definitions<'_>, known: &Known<'_>) 
         let why = agent
             .models()
             .find_map(|model| no_price(split(&model), known))?;
-        Some(format!("its runs may come to the agent {name}, and {why}"))
+        Some(format!(
+            "its runs may be handed over to the agent {name}, and {why}"
+        ))
     })
 }

@@ -429,15 +429,15 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
         _ => None,
     };
     if let (Some(judge), true) = (judge, table.has("then")) {
-        let message = format!("is what the {judge} says: leave it out");
+        let message = format!("is decided by the {judge}: remove it");
         table.problem("then", table.offset_of("then"), &message);
     }
     for key in ["at", "tools", "patterns"] {
         if table.is_empty_list(key) {
             let message = match key {
-                "patterns" => "is empty: it would find nothing",
+                "patterns" => "is empty and would match nothing: write a pattern",
                 "tools" => "is empty: leave it out for all tools",
-                _ => "is empty: leave it out for where its kind looks",
+                _ => "is empty: remove it for the default of its kind",
             };
             table.problem(key, table.offset_of(key), message);
         }
@@ -457,7 +457,7 @@ fn read_one(name: &str, table: &Table<'_>, providers: &Providers) -> Option<Guar
         table.problem(
             "with",
             offset,
-            "goes with then = \"replace\": remove one of them",
+            "is only for then = \"replace\": remove one of them",
         );
     }
     match settings.make(name, Path::new("."), NO_MODEL) {
@@ -501,7 +501,7 @@ fn read_what(kind: GuardKind, table: &Table<'_>, providers: &Providers) -> Optio
             required("patterns", "patterns = [\"…\"]");
             let patterns = PatternsKeys::of(table).patterns();
             for pattern in patterns.iter().filter(|pattern| pattern.value.is_empty()) {
-                let message = "holds an empty text, which finds nothing: remove it";
+                let message = "contains an empty text, which matches nothing: remove it";
                 table.problem("patterns", pattern.offset, message);
             }
             What::Patterns(patterns.iter().map(own).collect())

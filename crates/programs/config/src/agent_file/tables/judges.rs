@@ -65,7 +65,7 @@ pub(crate) fn read(
     }
     let policy = table.policy().unwrap_or_default();
     if table.has("policy") && policy.trim().is_empty() {
-        let message = "is empty: say what is not allowed";
+        let message = "is empty: write what is not allowed";
         table.problem("policy", table.offset_of("policy"), message);
     }
     let timeout = table.timeout();

@@ -125,7 +125,11 @@ pub(crate) fn settle_sampling(
 fn read_sampling(table: &McpKeys<'_>, known: &Known<'_>) -> Sampling {
     if table.has("sampling_max_tokens") && !table.has("sampling") {
         let offset = table.offset_of("sampling_max_tokens");
-        table.problem("sampling_max_tokens", offset, "has no use without sampling");
+        table.problem(
+            "sampling_max_tokens",
+            offset,
+            "has no effect without sampling",
+        );
     }
     let model = match table.sampling() {
         Ok(Some(true)) => return Sampling::Agents,
@@ -168,7 +172,7 @@ fn read_one(table: &McpKeys<'_>, known: &Known<'_>) -> McpSettings {
         (true, true) => table.problem(
             "url",
             table.offset_of("url"),
-            "stands beside command: keep one of them",
+            "is set beside command: keep one of them",
         ),
         (true, false) if command.is_empty() => table.problem(
             "command",
@@ -181,14 +185,14 @@ fn read_one(table: &McpKeys<'_>, known: &Known<'_>) -> McpSettings {
         if looks_like_a_key(text.value) {
             let key = if table.has("url") { "url" } else { "command" };
             let message =
-                "holds what looks like a key: pass it in a variable, with env or token_env";
+                "contains what looks like a key: pass it in a variable, with env or token_env";
             table.problem(key, text.offset, message);
         }
     }
     if let Some(url) = &url
         && !(url.value.starts_with("http://") || url.value.starts_with("https://"))
     {
-        let message = "is no address: write one that begins with http:// or https://";
+        let message = "is not an address: write one that begins with http:// or https://";
         table.problem("url", url.offset, message);
     }
     for (key, other) in [
@@ -200,7 +204,7 @@ fn read_one(table: &McpKeys<'_>, known: &Known<'_>) -> McpSettings {
         (sandbox::KEY, "url"),
     ] {
         if table.has(key) && table.has(other) {
-            let message = format!("has no use beside {other}: remove it");
+            let message = format!("has no effect beside {other}: remove it");
             table.problem(key, table.offset_of(key), &message);
         }
     }
@@ -210,7 +214,7 @@ fn read_one(table: &McpKeys<'_>, known: &Known<'_>) -> McpSettings {
     let secret_headers = read_headers(table, "headers_env", table.headers_env());
     for (name, value) in &headers {
         if looks_like_a_key(value.value) {
-            let message = "holds what looks like a key: pass it in a variable, with headers_env";
+            let message = "contains what looks like a key: pass it in a variable, with headers_env";
             table.problem("headers", value.offset, message);
         } else if value.value.contains(char::is_control) {
             let message = format!("gives {name} a value with control characters: remove them");
@@ -249,7 +253,7 @@ fn read_one(table: &McpKeys<'_>, known: &Known<'_>) -> McpSettings {
         .chain(secret_headers.values().map(|text| ("headers_env", text)))
     {
         if looks_like_a_key(text.value) || text.value.contains('=') || text.value.is_empty() {
-            let message = "holds what is no name of a variable: write the name, not the value";
+            let message = "contains a value that is not the name of a variable: write the name, not the value";
             table.problem(key, text.offset, message);
         }
     }
@@ -285,7 +289,7 @@ fn read_headers<'a>(
     for (name, value) in headers.texts_by_key() {
         let own_name = name.to_ascii_lowercase();
         if !is_token(name) {
-            let message = format!("has {name:?}, which is no name of a header");
+            let message = format!("has {name:?}, which is not the name of a header");
             table.problem(key, value.offset, &message);
         } else if RESERVED_HEADERS.contains(&own_name.as_str()) {
             let message = format!("has {name}, which the protocol sets: remove it");

@@ -160,7 +160,7 @@ pub(crate) fn read_prices(
                 table.problems.add(
                     table.offset,
                     format!(
-                        "{} has a * that is not its end: a * stands for the rest of a model's name, as in [prices.\"{}/*\"]",
+                        "{} has a * before its end: a * stands for the rest of a model's name, as in [prices.\"{}/*\"]",
                         table.place(),
                         model.provider,
                     ),
@@ -234,7 +234,7 @@ pub(crate) fn require_price(
     if let Some(why) = no_price(model, known)
         && let Some(limits) = agent.limits()
     {
-        let message = format!("cannot be kept, because {why}");
+        let message = format!("cannot be enforced, because {why}");
         limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn read_name(
 /// Notes that an agent whose model has no price cannot use a pool of money.
 pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
     if let Some(why) = no_price(model, known) {
-        let message = format!("names a pool of money, which cannot be kept, because {why}");
+        let message = format!("names a pool of money, which cannot be enforced, because {why}");
         agent.problem(KEY, agent.offset_of(KEY), &message);
     }
 }

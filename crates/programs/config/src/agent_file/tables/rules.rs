@@ -57,7 +57,7 @@ pub(crate) fn read_ask(
             };
             if has_terms && rule.call.starts_with('!') {
                 let message = format!(
-                    "has {}, which excepts calls: nobody is asked about those",
+                    "has {}, which excepts calls: no approver is asked about those",
                     shown(&rule.call)
                 );
                 agent.problem(KEY, offset, &message);
@@ -77,7 +77,7 @@ fn read_table(table: &AskKeys<'_>) -> Option<AskRule> {
     };
     let own = |text: Text<'_>| text.value.to_owned();
     if table.has("then") && !table.has("within") {
-        let message = "says who is asked next, but not when: add within = \"4h\"";
+        let message = "names who is asked next, but not when: add within = \"4h\"";
         table.problem("then", table.offset_of("then"), message);
     }
     Some(AskRule {
@@ -94,7 +94,7 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     let text = entry.value.strip_prefix('!').unwrap_or(entry.value);
     let Some(pattern) = CallPattern::parse(text) else {
         let message = format!(
-            "has {}, which is no pattern: write TOOL, or TOOL(ARGUMENT=VALUE)",
+            "has {}, which is not a pattern: write TOOL, or TOOL(ARGUMENT=VALUE)",
             shown(text)
         );
         agent.problem(key, entry.offset, &message);
@@ -127,7 +127,7 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     let fits = NAMED_TOOLS.iter().any(|tool| pattern.matches_tool(tool))
         || skills::are_read_under(agent, &pattern);
     if !fits && servers.is_empty() {
-        let message = format!("has {}, which fits no tool", shown(name.value));
+        let message = format!("has {}, which matches no tool", shown(name.value));
         agent.problem(key, entry.offset, &message);
     }
     fits || !servers.is_empty()

@@ -39,7 +39,7 @@ fn add(agent: &Table<'_>, pattern: Text<'_>, skills: &mut Vec<Skill>) -> Result<
     // There may be files beside the folders that a pattern matches.
     found.retain(|path| more.is_none() || path.is_dir());
     if found.is_empty() {
-        return Err(format!("has {:?}, which fits no folder", pattern.value));
+        return Err(format!("has {:?}, which matches no folder", pattern.value));
     }
     for path in found {
         let skill = Skill::open(&path)

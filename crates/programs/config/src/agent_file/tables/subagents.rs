@@ -95,8 +95,8 @@ pub(crate) fn is_tool_name(name: &str) -> bool {
 /// Returns the problem with an agent of such a name.
 pub(crate) fn no_tool_name(name: &str) -> String {
     format!(
-        "names {}, and models know agents by tools, whose names have letters, digits, - and _ alone: rename it so, with \
-         {MOST_NAME} characters at most",
+        "names {}, which cannot be the name of a tool for models: rename it with at most {MOST_NAME} letters, \
+         digits, - and _",
         shown(name)
     )
 }

@@ -101,7 +101,7 @@ impl Eq for ToolLimits {}
 
 fn read_rate(table: &ToolLimitKeys<'_>) -> Option<Rate> {
     if table.holds_other_than_table(RATE) {
-        let message = "is no table: write { calls = 10, per = \"1m\" }";
+        let message = "is not a table: write { calls = 10, per = \"1m\" }";
         table.problem(RATE, table.offset_of(RATE), message);
         return None;
     }

@@ -46,7 +46,7 @@ impl ValueKind for Percentage {
         let percent = number.and_then(|number| number.trim_end().parse().ok());
         let percent = percent.filter(|percent| (1..=100).contains(percent));
         if percent.is_none() {
-            let message = "is no part of the window: write a percentage, as in \"10%\"";
+            let message = "is not a part of the window: write a percentage, as in \"10%\"";
             table.problem(key, text.offset, message);
         }
         percent

@@ -57,7 +57,7 @@ pub(crate) fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&
         let known = servers.contains(&server.value);
         if !known && servers.is_empty() {
             let message = format!(
-                "names the MCP server {}, and there is none: add [mcp.NAME] with its command or url",
+                "names the MCP server {}, which is not defined: add [mcp.NAME] with its command or url",
                 shown(server.value)
             );
             agent.problem(key, name.offset, &message);

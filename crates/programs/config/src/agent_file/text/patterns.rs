@@ -18,10 +18,10 @@ const OPTIONS: MatchOptions = MatchOptions {
 pub(crate) fn find(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let folder = folder
         .to_str()
-        .ok_or("starts from a folder whose name is no text: move the file")?;
+        .ok_or("starts from a folder whose name is not valid text: move the file")?;
     let whole = Path::new(&Pattern::escape(folder)).join(pattern);
     let paths = glob::glob_with(&whole.to_string_lossy(), OPTIONS)
-        .map_err(|error| format!("has {pattern:?}, which is no pattern: {}", error.msg))?;
+        .map_err(|error| format!("has {pattern:?}, which is not a pattern: {}", error.msg))?;
     let paths = paths.map(|path| path.map_err(|error| unreadable(error.path(), error.error())));
     paths.collect()
 }

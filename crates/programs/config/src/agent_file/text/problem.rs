@@ -168,7 +168,7 @@ impl fmt::Display for Meant<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (nearest(self.name, self.known), self.known) {
             (Some(name), _) => write!(f, "did you mean {name:?}?"),
-            (None, []) => f.write_str("there is none"),
+            (None, []) => f.write_str("none is defined"),
             (None, [only]) => write!(f, "there is only {only}"),
             (None, [names @ .., last]) => write!(f, "use {} or {last}", names.join(", ")),
         }

@@ -233,7 +233,7 @@ impl<'a> Table<'a> {
         match json::object(table.entries) {
             Ok(object) => Some(object),
             Err(offset) => {
-                let message = "holds a value that JSON has none for: write a text, a number, true, \
+                let message = "contains a value that JSON cannot represent: write a text, a number, true, \
                                false, a list or a table";
                 self.problem(key, offset, message);
                 None
@@ -281,7 +281,7 @@ impl<'a> Table<'a> {
                 None => self.problem(
                     key,
                     item.span().start,
-                    &format!("holds what is no text: write {WANTED}"),
+                    &format!("contains a value that is not a string: write {WANTED}"),
                 ),
             }
         }
@@ -310,7 +310,7 @@ impl<'a> Table<'a> {
                 _ => match as_text(item) {
                     Some(text) => entries.push(Entry::Text(text)),
                     None => {
-                        let message = format!("holds what is neither: write {wanted}");
+                        let message = format!("contains a value that is neither: write {wanted}");
                         self.problem(key, offset, &message);
                     }
                 },
@@ -340,7 +340,7 @@ impl<'a> Table<'a> {
                 None => self.problem(
                     key,
                     item.span().start,
-                    &format!("holds what has no name: write {WANTED}"),
+                    &format!("contains a value without a name: write {WANTED}"),
                 ),
             }
         }

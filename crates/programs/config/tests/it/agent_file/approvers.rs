@@ -76,7 +76,7 @@ fn are_named_with_the_line_of_what_is_wrong() {
     let said = problems(&format!("[approvers.ada]\nkey = \"{ADA}\"\nkeys = []"));
     assert_eq!(
         said,
-        "neuron.toml:5: keys in [approvers.ada] stands beside key: keep one of them"
+        "neuron.toml:5: keys in [approvers.ada] is set beside key: keep one of them"
     );
     let said = problems("[approvers.ada]\nkeys = []");
     assert!(

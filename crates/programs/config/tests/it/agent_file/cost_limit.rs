@@ -94,7 +94,8 @@ fn a_server_that_the_environment_names_has_no_price_that_a_limit_could_be_kept_w
     assert!(matches!(error, AgentFileError::UnknownPrice { .. }));
     assert_eq!(
         error.to_string(),
-        "the agent a cannot be used here: its limit cost_usd cannot be kept, because the price of openai/gpt-6.1-terra \
+        "the agent a cannot be used here: its limit cost_usd cannot be enforced, because the price of \
+         openai/gpt-6.1-terra \
          is not known at the address in OPENAI_BASE_URL: add [prices.\"openai/gpt-6.1-terra\"] to the agent file"
     );
     let priced = format!(
@@ -131,7 +132,8 @@ fn every_agent_that_counts_for_a_limit_needs_a_price() {
     let problem = file(limited, "anthropic/claude-nobody").unwrap_err();
     assert!(problem.contains("neuron.toml:4: cost_usd in"), "{problem}");
     assert!(
-        problem.contains("its runs may come to the agent reader, and the price of anthropic/claude-nobody is not known"),
+        problem.contains("its runs may be handed over to the agent reader, and the price of anthropic/claude-nobody \
+             is not known"),
         "{problem}"
     );
     let entry = "subagents = [{ name = \"helper\", limits = { cost_usd = 3 } }]";

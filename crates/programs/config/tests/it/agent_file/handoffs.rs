@@ -57,7 +57,7 @@ fn are_refused_where_the_name_of_the_other_agent_can_be_in_no_name_of_a_tool() {
         };
         for name in ["a b", "a.b", "a/b", &"n".repeat(53)] {
             let problem = problem(name).unwrap_err();
-            assert!(problem.contains("rename it so"), "{problem}");
+            assert!(problem.contains("rename it with at most"), "{problem}");
         }
         problem(&"n".repeat(52)).unwrap();
     }

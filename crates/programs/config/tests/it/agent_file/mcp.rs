@@ -191,7 +191,7 @@ fn a_server_may_ask_one_model_that_is_plain_to_see() {
     );
     assert_eq!(
         problems("sampling_max_tokens = 9"),
-        "neuron.toml:3: sampling_max_tokens in [mcp.h] has no use without sampling"
+        "neuron.toml:3: sampling_max_tokens in [mcp.h] has no effect without sampling"
     );
     let unknown = problems("sampling = \"nobody/small\"");
     assert!(
@@ -264,13 +264,19 @@ fn headers_have_names_and_values_that_can_be_sent_once() {
                 start_timeout = \"5s\"\nrequired = false";
     assert_eq!(problems(fine), "");
     for (lines, what) in [
-        ("headers = { \"X Team\" = \"a\" }", "no name of a header"),
+        (
+            "headers = { \"X Team\" = \"a\" }",
+            "not the name of a header",
+        ),
         (
             "headers = { \"Mcp-Session-Id\" = \"a\" }",
             "which the protocol sets",
         ),
         ("headers = { \"X-A\" = \"a\\nb\" }", "control characters"),
-        ("headers_env = { X-A = \"A=b\" }", "no name of a variable"),
+        (
+            "headers_env = { X-A = \"A=b\" }",
+            "not the name of a variable",
+        ),
         (
             "headers = { x-a = \"a\" }\nheaders_env = { X-A = \"B\" }",
             "so has headers",

@@ -23,7 +23,7 @@ fn are_kept_from_the_folder_of_the_file_on_and_nowhere_without_the_table() {
 fn are_something_to_trust_the_file_with() {
     let file = parse(&format!("{AGENT}[sessions]\nto = \"kept.db\"\n")).unwrap();
     let lines = file.wants().lines();
-    let said = "keep conversations in kept.db, and go on from those that are there";
+    let said = "store conversations in kept.db, and continue the conversations there";
     assert_eq!(lines, [said]);
 }
 

@@ -318,9 +318,9 @@ fn a_question_that_says_what_cannot_be_is_refused() {
             "{ call = \"!bash\", from = \"ops\" }",
             "which excepts calls",
         ),
-        ("{ call = \"bash(\" }", "which is no pattern"),
+        ("{ call = \"bash(\" }", "which is not a pattern"),
         ("{ call = \"bash\", then = \"leads\" }", "but not when"),
-        ("3", "holds what is neither"),
+        ("3", "contains a value that is neither"),
     ] {
         let text =
             format!("[agents.a]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\nask = [{rule}]\n");

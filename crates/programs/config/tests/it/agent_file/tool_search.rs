@@ -39,7 +39,7 @@ fn is_what_the_file_says_or_the_default_and_false_turns_it_off() {
 fn what_is_no_part_of_a_window_is_refused_with_its_line() {
     let text = "version = 1\n[agents.default]\nmodel = \"demo/demo\"\ntool_search = { at = \"120%\", most = 3 }\n";
     let error = parse(text).unwrap_err().to_string();
-    let part = "is no part of the window: write a percentage, as in \"10%\"";
+    let part = "is not a part of the window: write a percentage, as in \"10%\"";
     assert!(error.contains(part) && error.contains("most"), "{error}");
     let error = parse(&text.replace("{ at = \"120%\", most = 3 }", "{ provider = \"openai\" }"));
     let said = "neuron.toml:4: provider in [agents.default.tool_search] is \"openai\": write true or false";

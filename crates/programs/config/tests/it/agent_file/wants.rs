@@ -128,7 +128,7 @@ fn commands_that_nobody_is_asked_about_are_wanted() {
     insta::assert_snapshot!(
         lines(&agent("tools = [\"bash\"]\nallow_outside_cwd = true")),
         @r"
-    run commands that nobody is asked about (agent default, bash)
+    run commands without approval (agent default, bash)
     use files outside the working directory (agent default)
     "
     );
