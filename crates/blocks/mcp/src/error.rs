@@ -26,7 +26,7 @@ pub enum McpError {
         reason: String,
     },
     /// The server answered with an error.
-    #[error("the MCP server {server} refused: {message}")]
+    #[error("the MCP server {server} rejected the request: {message}")]
     Refused {
         /// The server.
         server: String,

@@ -105,7 +105,7 @@ impl PushMetricExporter for OtlpMetrics {
 fn refused(many: Option<i64>, of_what: &str) -> OTelSdkResult {
     match many {
         Some(many) if many > 0 => Err(OTelSdkError::InternalFailure(format!(
-            "the receiver refused {many} {of_what}"
+            "the receiver rejected {many} {of_what}"
         ))),
         _ => Ok(()),
     }

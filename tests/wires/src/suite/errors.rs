@@ -74,7 +74,7 @@ pub async fn a_key_in_a_message_is_blanked<A: Api>() {
     let shown = format!("{error} {error:?}");
     assert!(!shown.contains(KEY), "{shown}");
     let expected = format!(
-        "{} refused the key: \"bad key [redacted].\"; check the API key (HTTP 401)",
+        "{} rejected the key: \"bad key [redacted].\"; check the API key (HTTP 401)",
         A::NAME
     );
     assert!(error.to_string().starts_with(&expected), "{error}");

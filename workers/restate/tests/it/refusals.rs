@@ -42,7 +42,10 @@ fn an_agent_file_that_nobody_named_needs_trust() {
     let output = worker().output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output);
-    assert!(said.contains("nobody has trusted it as it is"), "{said}");
+    assert!(
+        said.contains("its current content is not trusted"),
+        "{said}"
+    );
 
     let named = Program::start(worker().args(["--config", "neuron.toml"])).unwrap();
     assert!(named.line.starts_with("serving default"), "{}", named.line);

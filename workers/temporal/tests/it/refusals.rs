@@ -40,7 +40,7 @@ fn needs_trust_in_an_agent_file_that_nobody_named() {
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output);
     for part in [
-        "nobody has trusted it as it is",
+        "its current content is not trusted",
         "(agent default, bash)",
         "--config",
         "`neuron trust`",

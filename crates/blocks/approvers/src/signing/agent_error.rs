@@ -21,7 +21,9 @@ pub enum AgentError {
     #[error("ssh-agent did not answer in time: was the question confirmed, or the key touched?")]
     Timeout,
     /// The agent rejected the request: it is locked, a person declined, or a key was not touched.
-    #[error("ssh-agent refused: it is locked, or nobody confirmed the question or touched the key")]
+    #[error(
+        "ssh-agent rejected the request: it is locked, or the question was not confirmed or the key not touched"
+    )]
     Refused,
     /// What it sent is no answer.
     #[error("ssh-agent sent something that is no answer")]

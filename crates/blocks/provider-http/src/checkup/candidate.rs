@@ -83,7 +83,7 @@ mod tests {
     fn a_refusal_that_names_nothing_is_vague() {
         let error = |status, said: &str| {
             let message =
-                format!("the server refused the request{said}; change it as the message says");
+                format!("the server rejected the request{said}; change it as the message says");
             ProviderError::new(FailureKind::InvalidRequest, message).with_status(status)
         };
         for said in [

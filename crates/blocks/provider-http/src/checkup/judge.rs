@@ -48,7 +48,7 @@ pub(crate) fn failed(check: Check, error: &ProviderError) -> Finding {
         ),
         Check::ToolSchema => (
             Verdict::Fails,
-            format!("a tool with such a schema has every request refused: {what}"),
+            format!("the server rejects every request with such a schema: {what}"),
         ),
         _ => (Verdict::Fails, what),
     };

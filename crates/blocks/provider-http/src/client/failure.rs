@@ -184,7 +184,7 @@ fn redirect(reply: &Reply) -> Option<String> {
 
 fn sentence(provider: &str, kind: FailureKind, quote: &str, hint: Option<&str>) -> String {
     let (what, then) = match kind {
-        FailureKind::Authentication => ("refused the key", "check the API key"),
+        FailureKind::Authentication => ("rejected the key", "check the API key"),
         FailureKind::Permission => ("does not allow this", "check what the API key may use"),
         FailureKind::Quota => (
             "says that the account's quota is used up",
@@ -198,8 +198,8 @@ fn sentence(provider: &str, kind: FailureKind, quote: &str, hint: Option<&str>) 
             "says that the request is too long",
             "shorten the conversation",
         ),
-        FailureKind::ContentFilter => ("refused the content", "change the prompt"),
-        FailureKind::InvalidRequest => ("refused the request", "change it as the message says"),
+        FailureKind::ContentFilter => ("rejected the content", "change the prompt"),
+        FailureKind::InvalidRequest => ("rejected the request", "change it as the message says"),
         FailureKind::RateLimited => ("limits the rate of requests", "try again later"),
         FailureKind::Overloaded => ("is overloaded", "try again later"),
         FailureKind::Timeout => ("did not finish in time", "try again"),

@@ -23,7 +23,7 @@ pub struct PullProgress {
 ///
 /// Dropping it makes the server stop. What the server fetched stays there, and another pull continues from it.
 #[derive(Debug)]
-#[must_use = "the server stops pulling where nobody reads how far it is"]
+#[must_use = "the server stops pulling unless its progress is read"]
 pub struct Pull {
     lines: JsonLines,
     ollama: Ollama,

@@ -49,7 +49,7 @@ pub enum RunClientError {
         most: usize,
     },
     /// The list has no place for this cursor.
-    #[error("the cursor is none of this list")]
+    #[error("the cursor is not a cursor of this list")]
     BadCursor,
     /// No worker answers for the run.
     #[error("no worker answers for run {run_id}")]

@@ -18,10 +18,10 @@ pub enum StorageError {
         id: String,
     },
     /// The name is not valid for a session.
-    #[error("a session has a name as a run has")]
+    #[error("the name of a session follows the rules of a run's id")]
     InvalidId(#[from] InvalidRunId),
     /// The session was saved by another caller since it was loaded. Load it again.
-    #[error("session {id} was changed by somebody else meanwhile: try again")]
+    #[error("session {id} was changed by another process meanwhile: try again")]
     Conflict {
         /// The name.
         id: String,
@@ -107,7 +107,7 @@ pub enum SessionError {
     /// The engine of the run that has it knows no such run.
     #[error(
         "the turn of session {id} that was run {}'s is lost: {} knows no such run, it was forgotten or never began. \
-         `neuron sessions release {id}` has the session go on without it, with `--at FILE` if a worker keeps it",
+         `neuron sessions release {id}` lets the session continue without it, with `--at FILE` if a worker keeps it",
         .by.run_id, .by.engine
     )]
     Lost {

@@ -12,7 +12,7 @@ const PASSING: [u16; 3] = [408, 425, 429];
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HttpFault {
     /// The address does not answer.
-    #[error("nobody answers at {url}")]
+    #[error("no server answers at {url}")]
     Unreachable { url: String, source: reqwest::Error },
     /// The answer does not arrive in time.
     #[error("no answer from {url} in time")]

@@ -88,7 +88,7 @@ impl Stuck {
             hold_up(&failure)
         };
         let paused = match self.status.as_str() {
-            "paused" => "; Restate makes no further attempt until somebody resumes the invocation",
+            "paused" => "; Restate makes no further attempt until the invocation is resumed",
             _ => "",
         };
         let blocked = Blocked {

@@ -69,13 +69,14 @@ impl RestateClient {
             return match known(&segments) {
                 Some(_) => Ok(()),
                 None => Err(RunClientError::rejected(format!(
-                    "Restate knows a worker at {worker_url} that goes on with the runs of another deployment, and no \
+                    "Restate knows a worker at {worker_url} that continues the runs of another deployment, and no \
                      service {segments} there: serve this one at an address of its own"
                 ))),
             };
         }
         Err(RunClientError::rejected(format!(
-            "Restate knows another version at {worker_url}, and runs in flight go on with that one: serve this one at \
+            "Restate knows another version at {worker_url}, and runs in flight continue with that one: serve this \
+             one at \
              an address of its own"
         )))
     }

@@ -124,7 +124,7 @@ pub enum JournalError {
     },
     /// An older neuron began the run, and counted its steps in another way.
     #[error(
-        "run {run_id} was begun by an older neuron, and this one cannot go on with it: cancel it and start it again"
+        "run {run_id} was begun by an older neuron, and this one cannot continue it: cancel it and start it again"
     )]
     OlderRun {
         /// The id.
@@ -158,7 +158,7 @@ pub enum JournalError {
     /// The run has got beyond its first segment, and its executor does not start from
     /// [`JournaledContext::run_start`](crate::JournaledContext::run_start).
     #[error(
-        "run {run_id} goes on from a later segment: start its workflow with what JournaledContext::run_start gives"
+        "run {run_id} continues from a later segment: start its workflow with what JournaledContext::run_start gives"
     )]
     NotFromStart {
         /// The run.

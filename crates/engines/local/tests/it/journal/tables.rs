@@ -146,8 +146,7 @@ async fn goes_on_with_no_run_of_a_version_before_4_but_shows_it() {
         let Err(error @ JournalError::OlderRun { .. }) = older else {
             panic!("{older:?}");
         };
-        let said = "run r was begun by an older neuron, and this one cannot go on with it: cancel it and \
-                    start it again";
+        let said = "run r was begun by an older neuron, and this one cannot continue it: cancel it and start it again";
         assert_eq!(error.to_string(), said);
         assert!(!journal.is_executing(&world.run_id).unwrap());
         let done = run_id("done");
