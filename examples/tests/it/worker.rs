@@ -72,6 +72,7 @@ fn check(engine: &str, metric: &str, variables: &[(&str, &str)]) {
             .env("ANTHROPIC_API_KEY", "test-key-of-this-run")
             .env("ANTHROPIC_BASE_URL", model.url())
             .env("HEALTH_ADDRESS", "127.0.0.1:0")
+            .env("LISTEN_ADDRESS", "127.0.0.1:0")
             .env("NO_PROXY", "127.0.0.1")
             .envs(variables.iter().copied());
         command
