@@ -52,7 +52,7 @@ pub use error::kind::FailureKind;
 pub use error::provider::ProviderError;
 pub use error::tool::ToolError;
 pub use guard::error::GuardError;
-pub use guard::guarded::{GuardEnd, GuardNote, Guarded};
+pub use guard::guarded::{GuardEnd, GuardNote, Guarded, withheld};
 pub use guard::guardrail::{
     GuardrailResult, InputGuard, InputGuardrail, OutputGuard, OutputGuardrail,
 };

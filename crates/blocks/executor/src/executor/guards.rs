@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use neuron_types::{
     CompletionResponse, ContentItem, FailureKind, Guard, GuardEnd, GuardOutcome, GuardPoint,
     GuardRequest, GuardSubject, GuardVerdict, Guarded, StepFailure, ToolCall, ToolOutput,
-    with_causes,
+    with_causes, withheld,
 };
 use serde_json::Value;
 use tracing::{Instrument as _, Span, field::Empty, info_span};
@@ -210,7 +210,7 @@ impl Guards {
             output.structured_content = None;
         }
         if let GuardEnd::Block(reason) = &all.end {
-            output = ToolOutput::error(format!("[withheld: {reason}]"));
+            output = ToolOutput::error(withheld(reason));
         }
         output.guarded = all.into_box();
         Ok(output)
@@ -226,18 +226,11 @@ impl Guards {
             return Ok(());
         }
         let subject = GuardSubject::new(GuardPoint::Output, &text);
-        let mut said = self.look(subject, None).await?;
+        let said = self.look(subject, None).await?;
         if let Some(failure) = said.tripped() {
             return Err(failure);
         }
-        if let Some(with) = said.replaced.take() {
-            response.message.replace_text(with);
-        }
-        if let GuardEnd::Block(reason) = &said.end {
-            let text = format!("[withheld: {reason}]");
-            response.message.replace_text(text);
-        }
-        response.guarded = said.into_box();
+        response.take_guarded(said);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use neuron_types::{
     Asking, Choice, ContentItem, Doubted, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest,
     Guarded, HaltReason, Message, Pending, PendingCall, RunError, RunEvent, Spent, Stage, Step,
-    StepFailure, TicketKind, ToolOutput,
+    StepFailure, TicketKind, ToolOutput, withheld,
 };
 use serde_json::Value;
 
@@ -394,11 +394,6 @@ impl AgentMachine {
         let text = self.messages().last().map(Message::text);
         shown(reason, &text.unwrap_or_default())
     }
-}
-
-/// Returns what stands in the place of a text that does not pass.
-pub(crate) fn withheld(reason: &str) -> String {
-    format!("[withheld: {reason}]")
 }
 
 /// Returns why all of these were asked about.

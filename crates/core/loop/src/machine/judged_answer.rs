@@ -3,16 +3,12 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     CompletionResponse, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest, GuardVerdict,
-    Guarded, JudgedAnswer, Spent, Stage, Step, StepFailure,
+    Guarded, JudgedAnswer, Spent, Stage, Step, StepFailure, withheld,
 };
 
 use crate::{
     AgentMachine,
-    machine::{
-        batch::ends_run,
-        guards::{GUARDING, withheld},
-        judges::not_asked,
-    },
+    machine::{batch::ends_run, guards::GUARDING, judges::not_asked},
 };
 
 /// What the model reads of an answer that no judge has looked at, since the run had no time left for it.
@@ -41,7 +37,7 @@ impl AgentMachine {
                 .map(|said| *said)
                 .unwrap_or_default();
             said.take(&guard, GuardVerdict::Block { reason });
-            take_verdict(&mut response, said);
+            response.take_guarded(said);
             return Some(response);
         }
         if judging.judges().is_empty() {
@@ -137,7 +133,7 @@ impl AgentMachine {
             self.withhold_unjudged(response, &message);
             return self.fail(kind, message, now);
         }
-        take_verdict(&mut response, said);
+        response.take_guarded(said);
         self.answer_passed(response, lowered, now);
     }
 
@@ -165,15 +161,4 @@ impl AgentMachine {
         let text = response.message.text();
         self.tell_answered(&response, Some(text));
     }
-}
-
-/// Leaves of an answer what passes.
-fn take_verdict(response: &mut CompletionResponse, mut said: Guarded) {
-    if let Some(with) = said.replaced.take() {
-        response.message.replace_text(with);
-    }
-    if let GuardEnd::Block(reason) = &said.end {
-        response.message.replace_text(withheld(reason));
-    }
-    response.guarded = said.into_box();
 }

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Amount, CallState, ContentItem, GuardPoint, Guarded, Held, JudgeCall, JudgeSpec, PendingCall,
-    RunEvent, Spent, Stage, ToolOutput,
+    Amount, CallState, GuardPoint, Guarded, Held, JudgeCall, JudgeSpec, PendingCall, RunEvent,
+    Spent, Stage, ToolOutput,
 };
 use rust_decimal::Decimal;
 
@@ -83,7 +83,7 @@ impl AgentMachine {
     }
 
     fn judging_of_result(&self, tool: &str, output: &ToolOutput) -> Judging {
-        self.judging(GuardPoint::Result, Some(tool), &texts_of(output))
+        self.judging(GuardPoint::Result, Some(tool), &output.texts())
     }
 
     /// Returns the judges that look at this result of a call.
@@ -242,13 +242,4 @@ pub(crate) fn not_asked<'a>(
         "the guard {guard} was not asked: the run's definition has it ask no model about this"
     );
     Some((guard.to_owned(), reason))
-}
-
-/// Returns the texts of a result that judges look at.
-pub(crate) fn texts_of(output: &ToolOutput) -> Vec<String> {
-    let texts = output.content.iter().filter_map(|item| match item {
-        ContentItem::Text(text) if !text.is_empty() => Some(text.clone()),
-        _ => None,
-    });
-    texts.collect()
 }

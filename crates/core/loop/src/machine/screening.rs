@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ContentItem, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest, GuardVerdict, Guarded,
-    PendingCall, ReturnedResult, RunError, Spent, Step, StepFailure, ToolOutput,
+    PendingCall, ReturnedResult, RunError, Spent, Step, StepFailure, ToolOutput, withheld,
 };
 
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     machine::{
         batch::{UNSCREENED, ends_run},
         call::CallEvent,
-        guards::{GUARDING, text_of, withheld},
-        judges::{not_asked, texts_of},
+        guards::{GUARDING, text_of},
+        judges::not_asked,
     },
 };
 
@@ -46,7 +46,7 @@ impl AgentMachine {
             self.withhold_unread(index, &reason);
             return None;
         }
-        if judges.is_empty() || texts_of(&output).is_empty() {
+        if judges.is_empty() || output.texts().is_empty() {
             return Some(output);
         }
         match self.state.ending.is_some() {
@@ -72,7 +72,7 @@ impl AgentMachine {
         options.held = slot.held;
         let request = GuardRequest::Result {
             tool: slot.call.name.clone(),
-            texts: texts_of(&made.output),
+            texts: made.output.texts(),
             judges,
         };
         Step::new(Effect::Guard(request), options)

@@ -143,3 +143,9 @@ impl Guarded {
         }
     }
 }
+
+/// Returns what stands in the place of a text that guards did not pass, for this reason.
+#[must_use]
+pub fn withheld(reason: &str) -> String {
+    format!("[withheld: {reason}]")
+}

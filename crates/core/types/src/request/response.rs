@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Guarded, Message, Role, Spent, TokenUsage};
+use crate::{GuardEnd, Guarded, Message, Role, Spent, TokenUsage, withheld};
 
 /// A model's answer to one [`CompletionRequest`](crate::CompletionRequest).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,18 @@ impl Default for CompletionResponse {
 }
 
 impl CompletionResponse {
+    /// Leaves of the answer what guards left: the text that they put in its place, or why it is withheld. What they said is
+    /// kept beside it.
+    pub fn take_guarded(&mut self, mut said: Guarded) {
+        if let Some(with) = said.replaced.take() {
+            self.message.replace_text(with);
+        }
+        if let GuardEnd::Block(reason) = &said.end {
+            self.message.replace_text(withheld(reason));
+        }
+        self.guarded = said.into_box();
+    }
+
     /// Returns what it used and cost, together with the attempts that failed before. `None` where nothing was reported.
     #[must_use]
     pub fn spent(&self) -> Option<Box<Spent>> {

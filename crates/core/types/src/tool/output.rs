@@ -31,6 +31,16 @@ pub struct ToolOutput {
 }
 
 impl ToolOutput {
+    /// Returns the texts of the result that are not empty, in order.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let texts = self.content.iter().filter_map(|item| match item {
+            ContentItem::Text(text) if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
     /// A result of one text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {

@@ -193,7 +193,7 @@ impl Fold<'_> {
         let text = match text {
             None if !self.released.contains(&turn) => {
                 withheld = match &self.asked {
-                    Some(reason) => format!("[withheld: {reason}]"),
+                    Some(reason) => neuron_types::withheld(reason),
                     None => "[withheld]".to_owned(),
                 };
                 has_text(content).then_some(withheld.as_str())

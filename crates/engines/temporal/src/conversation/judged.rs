@@ -1,8 +1,8 @@
 //! What judges left of answers and results, according to a history: what they have not passed is not shown.
 
 use neuron_types::{
-    CompletionResponse, ContentItem, GuardEnd, GuardOutcome, GuardPoint, GuardRequest, Guarded,
-    RecordedEvent, RunEvent, ToolOutput,
+    CompletionResponse, GuardEnd, GuardOutcome, GuardPoint, GuardRequest, Guarded, RecordedEvent,
+    RunEvent, ToolOutput, withheld,
 };
 
 /// What stands in the place of what judges had not looked at when the history ended.
@@ -39,18 +39,6 @@ fn is_open(said: &Guarded) -> bool {
     !said.deferred.is_empty() || matches!(said.end, GuardEnd::Ask(_))
 }
 
-fn withheld(reason: &str) -> String {
-    format!("[withheld: {reason}]")
-}
-
-fn texts_of(output: &ToolOutput) -> Vec<String> {
-    let texts = output.content.iter().filter_map(|item| match item {
-        ContentItem::Text(text) if !text.is_empty() => Some(text.clone()),
-        _ => None,
-    });
-    texts.collect()
-}
-
 impl Unjudged {
     /// Notes an answer whose event is at this place.
     pub(crate) fn answered(&mut self, place: usize, answer: &CompletionResponse) {
@@ -64,7 +52,7 @@ impl Unjudged {
     pub(crate) fn called(&mut self, place: usize, output: &ToolOutput) {
         let said = output.guarded.as_deref();
         if said.is_some_and(|said| !said.deferred.is_empty()) {
-            self.results.push((place, texts_of(output)));
+            self.results.push((place, output.texts()));
         }
     }
 

@@ -316,6 +316,15 @@ fn echo() -> ToolRegistry {
     ToolRegistry::from_iter([Arc::new(TestTool::echo()) as Arc<dyn ToolDyn>])
 }
 
+/// The result of a call that is given back its own text.
+async fn echoed(executor: &Executor) -> ToolOutput {
+    let asked = ToolCall::new("c", "echo", json!({"text": "acme"}));
+    match executor.perform(&scope(), &Effect::Tool(asked)).await {
+        Ok(Outcome::Tool(output)) => output,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn of_results() -> ModelGuard {
     judge().at([GuardPoint::Result])
 }
@@ -332,14 +341,7 @@ async fn it_is_asked_about_a_result_after_the_step_of_the_call_and_others_within
         .guard(of_results())
         .guard(names)
         .build();
-    let asked = ToolCall::new("c", "echo", json!({"text": "acme"}));
-    let Outcome::Tool(output) = executor
-        .perform(&scope(), &Effect::Tool(asked))
-        .await
-        .unwrap()
-    else {
-        panic!("an output");
-    };
+    let output = echoed(&executor).await;
     assert_eq!(output.content, ToolOutput::text("[name]").content);
     assert_eq!(output.guarded.unwrap().deferred, ["judge"]);
     assert_eq!(model.asked(), 0);
@@ -358,14 +360,7 @@ async fn a_judge_of_some_tools_is_not_asked_about_the_results_of_others() {
     let model = Says::new(BLOCK);
     let guard = of_results().of_tools(["push"]);
     let executor = with(&model).tools(echo()).guard(guard).build();
-    let asked = ToolCall::new("c", "echo", json!({"text": "acme"}));
-    let Outcome::Tool(output) = executor
-        .perform(&scope(), &Effect::Tool(asked))
-        .await
-        .unwrap()
-    else {
-        panic!("an output");
-    };
+    let output = echoed(&executor).await;
     assert_eq!((output.guarded, model.asked()), (None, 0));
 }
 
