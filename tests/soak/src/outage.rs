@@ -16,7 +16,7 @@ use crate::{
     history::{self, History},
     model::Model,
     side_by_side::at_once,
-    site::{BETWEEN_CALLS, Site, wait},
+    site::{BETWEEN_CALLS, Site},
 };
 
 const TURNS: usize = 6;
@@ -126,7 +126,7 @@ impl Outage {
         for run in &runs {
             site.starts(run, "default");
         }
-        wait(
+        site.wait(
             "runs in their middle",
             long_patience(),
             BETWEEN_CALLS,

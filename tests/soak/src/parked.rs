@@ -14,7 +14,7 @@ use crate::{
     clock::{median, now},
     model::Model,
     side_by_side::{at_once, in_turn},
-    site::{BETWEEN_CALLS, BETWEEN_LOOKS, Site, answered, wait},
+    site::{BETWEEN_CALLS, BETWEEN_LOOKS, Site},
 };
 
 /// How many threads start runs.
@@ -155,9 +155,9 @@ impl Parked {
         });
         site.note("all are started");
         // The runs that were measured before asked once, too.
-        answered(model, 1, self.runs + 2 * self.rounds, PARKING);
+        site.answered(model, 1, self.runs + 2 * self.rounds, PARKING);
         site.note("all have had their first answer");
-        wait("tickets of all runs", PARKING, BETWEEN_CALLS, || {
+        site.wait("tickets of all runs", PARKING, BETWEEN_CALLS, || {
             let open = site.tickets()?.len();
             (open >= self.runs).then_some(())
         });
@@ -193,7 +193,7 @@ impl Times {
 fn fresh(site: &Site, run: &str) -> Duration {
     let started = Instant::now();
     site.starts(run, "default");
-    wait("end of a run", long_patience(), BETWEEN_LOOKS, || {
+    site.wait("end of a run", long_patience(), BETWEEN_LOOKS, || {
         let status = site.ask(&["status", run], patience())?;
         (status["state"] == "completed").then_some(())
     });
@@ -203,7 +203,7 @@ fn fresh(site: &Site, run: &str) -> Duration {
 /// Returns how long it takes from an approval until the call is made and the model has its result.
 fn approval(site: &Site, model: &Model, run: &str) -> Duration {
     site.starts(run, "asking");
-    wait("ticket", patience(), BETWEEN_CALLS, || {
+    site.wait("ticket", patience(), BETWEEN_CALLS, || {
         let tickets = site.ask(&["approvals", run], patience())?;
         tickets
             .as_array()
@@ -213,7 +213,7 @@ fn approval(site: &Site, model: &Model, run: &str) -> Duration {
     let started = now();
     let approved = site.ask(&["approve", run], long_patience());
     assert!(approved.is_some(), "{run} was not approved");
-    let result = wait("result", long_patience(), BETWEEN_LOOKS, || {
+    let result = site.wait("result", long_patience(), BETWEEN_LOOKS, || {
         model.answered(run, 2)
     });
     Duration::from_secs_f64((result - started).max(0.0)) // A figure that was taken.

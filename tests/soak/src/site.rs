@@ -270,7 +270,7 @@ impl Site {
     /// Starts a run, and tries again after a failure.
     pub(crate) fn starts(&self, run: &str, agent: &str) {
         let what = format!("start of {run}");
-        wait(&what, patience(), BETWEEN_CALLS, || {
+        self.wait(&what, patience(), BETWEEN_CALLS, || {
             self.start(run, agent).then_some(())
         });
     }
@@ -296,7 +296,7 @@ impl Site {
     /// Waits until all of this many runs are over, and returns those that did not complete with this output.
     pub(crate) fn all_end(&self, runs: usize, output: &str, time: Duration) -> Vec<String> {
         let mut left = usize::MAX;
-        let statuses = wait("end of all runs", time, BETWEEN_CALLS, || {
+        let statuses = self.wait("end of all runs", time, BETWEEN_CALLS, || {
             let listed = self.newest(runs)?;
             let over = listed.iter().filter(|status| is_over(status)).count();
             if left != runs - over {
@@ -310,6 +310,47 @@ impl Site {
         };
         let others = statuses.iter().filter(|status| !is_well(status));
         others.map(Value::to_string).collect()
+    }
+
+    /// Looks until there is a value, and returns it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no value within this time, or if the worker ends meanwhile and no fault has killed it.
+    pub(crate) fn wait<T>(
+        &self,
+        what: &str,
+        time: Duration,
+        between: Duration,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> T {
+        let deadline = Instant::now() + time;
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            if let Some(output) = self.ended_worker() {
+                panic!("no {what}: the worker has ended by itself:\n{output}");
+            }
+            assert!(Instant::now() < deadline, "no {what} within {time:?}");
+            thread::sleep(between); // Between two looks.
+        }
+    }
+
+    /// Waits until a model has answered this turn of this many runs.
+    pub(crate) fn answered(&self, model: &Model, turn: usize, runs: usize, time: Duration) {
+        let what = format!("turn {turn} of {runs} runs");
+        self.wait(&what, time, BETWEEN_CALLS, || {
+            (model.runs_with_turn(turn) >= runs).then_some(())
+        });
+    }
+
+    /// Returns what a worker has written that ended and was not killed.
+    fn ended_worker(&self) -> Option<String> {
+        let mut machines = self.machines();
+        let worker = machines.worker.as_mut()?;
+        let is_ended = !worker.is_running();
+        is_ended.then(|| format!("{}{}", worker.stdout(), worker.stderr()))
     }
 
     /// Ends a run from outside, by the engine and without notifying the run. Returns whether that was done: a run that
@@ -348,35 +389,6 @@ impl Site {
 pub(crate) fn is_over(status: &Value) -> bool {
     let state = status["state"].as_str().unwrap_or_default();
     ["completed", "failed", "cancelled", "limit_reached"].contains(&state)
-}
-
-/// Looks until there is a value, and returns it.
-///
-/// # Panics
-///
-/// If there is no value within this time.
-pub(crate) fn wait<T>(
-    what: &str,
-    time: Duration,
-    between: Duration,
-    mut look: impl FnMut() -> Option<T>,
-) -> T {
-    let deadline = Instant::now() + time;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "no {what} within {time:?}");
-        thread::sleep(between); // Between two looks.
-    }
-}
-
-/// Waits until a model has answered this turn of this many runs.
-pub(crate) fn answered(model: &Model, turn: usize, runs: usize, time: Duration) {
-    let what = format!("turn {turn} of {runs} runs");
-    wait(&what, time, BETWEEN_CALLS, || {
-        (model.runs_with_turn(turn) >= runs).then_some(())
-    });
 }
 
 /// Returns a program that `cargo xtask` builds.

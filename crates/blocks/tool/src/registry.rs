@@ -144,6 +144,14 @@ impl ToolRegistry {
         self
     }
 
+    /// Returns the names that layers were added for and that no tool has, sorted.
+    pub fn layers_without_tool(&self) -> impl Iterator<Item = &str> {
+        let layered = self.tool_middleware.keys();
+        layered
+            .filter(|name| !self.tools.contains_key(*name))
+            .map(String::as_str)
+    }
+
     /// Calls a tool by name, through its middleware. The call has an empty id.
     ///
     /// # Errors

@@ -80,6 +80,16 @@ pub enum AgentError {
         /// The agent's tools.
         known: Vec<String>,
     },
+    /// A layer is for a tool that the agent lacks, so that it would have no effect.
+    #[error("agent {agent} has a layer for {tool}, and has no such tool ({})", known_ones(.known))]
+    LayerWithoutTool {
+        /// The agent.
+        agent: String,
+        /// The tool that the layer is for.
+        tool: String,
+        /// The agent's tools.
+        known: Vec<String>,
+    },
     /// Two agents that take turns in one workflow have one name.
     #[error("two agents of the workflow {agent} are named {twice}")]
     SameName {

@@ -336,7 +336,8 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     }
 
     /// Puts a layer around the tool of this name, inside all layers of [`layer`](Self::layer) and inside those that were
-    /// added to this tool before. The tool may be added later; without such a tool the layer has no effect.
+    /// added to this tool before. The tool may be added later; without such a tool `build` returns
+    /// [`AgentError::LayerWithoutTool`].
     pub fn tool_layer(
         mut self,
         tool: impl AsRef<str>,
@@ -609,7 +610,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// # Errors
     ///
     /// [`AgentError`]: no model, a provider without a key, a tool whose commands cannot be confined here, a tool with a
-    /// reserved name, a rule about calls that cannot be parsed or that names no tool of the agent; two other agents of
+    /// reserved name, a rule about calls that cannot be parsed; a rule or a layer that names no tool of the agent; two other agents of
     /// the same name, or a workflow among them; a limit of cost with a model whose price is not known.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
@@ -618,6 +619,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             set_sandbox(&mut self.tools, sandbox);
         }
         check_ready(&name, &self.tools)?;
+        check_layers(&name, &self.tools)?;
         let mut executor = self.executor;
         match self.model {
             Some(model) => {
@@ -713,6 +715,18 @@ fn check_ready(agent: &str, tools: &ToolRegistry) -> Result<(), AgentError> {
         })?;
     }
     Ok(())
+}
+
+/// Checks that every layer for a tool has its tool.
+fn check_layers(agent: &str, tools: &ToolRegistry) -> Result<(), AgentError> {
+    match tools.layers_without_tool().next() {
+        Some(tool) => Err(AgentError::LayerWithoutTool {
+            agent: agent.to_owned(),
+            tool: tool.to_owned(),
+            known: tools.names().map(ToOwned::to_owned).collect(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Checks that every rule can be parsed, and that a question is about an existing tool.

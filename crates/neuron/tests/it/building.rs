@@ -158,6 +158,22 @@ async fn goodbye(name: String) -> Result<String, ToolError> {
 }
 
 #[tokio::test]
+async fn a_layer_for_a_tool_that_the_agent_lacks_is_an_error() {
+    let layer = tool_middleware_fn(|call, ctx, next| next.run(call, ctx));
+    let agent = Agent::builder("a")
+        .model(model())
+        .tool(GoodbyeTool)
+        .tool_layer("helo", layer)
+        .build();
+    let error = agent.unwrap_err();
+    assert!(matches!(error, AgentError::LayerWithoutTool { .. }));
+    assert_eq!(
+        error.to_string(),
+        "agent a has a layer for helo, and has no such tool (known: goodbye)"
+    );
+}
+
+#[tokio::test]
 async fn a_layer_is_around_one_tool() {
     let script = ScriptModel::parse(
         r#"{"turns": [

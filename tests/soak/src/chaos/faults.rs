@@ -13,7 +13,7 @@ use crate::{
     EngineName,
     clock::now,
     model::Model,
-    site::{BETWEEN_LOOKS, Site, wait},
+    site::{BETWEEN_LOOKS, Site},
 };
 
 /// A kind of fault.
@@ -163,7 +163,7 @@ impl Faults {
     fn add(&mut self, kind: Kind, site: &Site, model: &Model, dice: &mut Dice, pace: Pace) {
         let gap = pace.gap.0 + dice.below(pace.gap.1 - pace.gap.0 + 1);
         let enough = model.count() + gap;
-        wait(
+        site.wait(
             "requests between faults",
             long_patience(),
             BETWEEN_LOOKS,

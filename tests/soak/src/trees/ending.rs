@@ -12,7 +12,7 @@ use crate::{
     Report,
     clock::now,
     model::Model,
-    site::{BETWEEN_CALLS, BETWEEN_LOOKS, Site, is_over, wait},
+    site::{BETWEEN_CALLS, BETWEEN_LOOKS, Site, is_over},
     trees::shape::{self, BRIEF, CALLS, LAST, RUNS},
 };
 
@@ -158,7 +158,7 @@ fn end_at_its_moment(site: &Site, model: &Model, how: How, tree: &mut Tree) {
     }
     thread::sleep(tree.after); // A random moment; no event reports it.
     site.note(&format!("{root} is {}", how.as_str()));
-    tree.is_late = wait("end of a tree", patience(), BETWEEN_CALLS, || {
+    tree.is_late = site.wait("end of a tree", patience(), BETWEEN_CALLS, || {
         let status = site.ask(&["status", root], patience())?;
         if is_over(&status) {
             return Some(true);
@@ -192,7 +192,7 @@ fn is_in(tree: &Tree, status: &Value) -> bool {
 
 /// Reports requests of runs that were over.
 fn stays_over(site: &Site, model: &Model, endings: Endings, trees: &[Tree], report: &mut Report) {
-    let listed = wait("runs", patience(), BETWEEN_CALLS, || {
+    let listed = site.wait("runs", patience(), BETWEEN_CALLS, || {
         site.newest(trees.len() * RUNS)
     });
     let over_of = |run: &str| {

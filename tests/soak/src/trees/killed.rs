@@ -14,7 +14,7 @@ use crate::{
     },
     model::Model,
     raised::Raised,
-    site::{BETWEEN_CALLS, Site, is_over, wait},
+    site::{BETWEEN_CALLS, Site, is_over},
     trees::{
         shape::{self, RUNS},
         tally::Tally,
@@ -117,7 +117,7 @@ fn check_results(site: &Site, run: &str, report: &mut Report) {
 /// Waits until all of these trees are over, and reports each of their runs that did not do its task.
 fn all_end(site: &Site, roots: &[String], runs: &[String], report: &mut Report) {
     let mut open = usize::MAX;
-    let listed = wait("end of all trees", long_patience(), BETWEEN_CALLS, || {
+    let listed = site.wait("end of all trees", long_patience(), BETWEEN_CALLS, || {
         let listed = site.newest(roots.len() * RUNS)?;
         let over: Vec<_> = listed.iter().filter(|status| is_over(status)).collect();
         let is_listed = |root: &&String| over.iter().any(|status| status["run_id"] == ***root);
