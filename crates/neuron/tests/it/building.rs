@@ -163,13 +163,13 @@ async fn a_layer_for_a_tool_that_the_agent_lacks_is_an_error() {
     let agent = Agent::builder("a")
         .model(model())
         .tool(GoodbyeTool)
-        .tool_layer("helo", layer)
+        .tool_layer("greet", layer)
         .build();
     let error = agent.unwrap_err();
     assert!(matches!(error, AgentError::LayerWithoutTool { .. }));
     assert_eq!(
         error.to_string(),
-        "agent a has a layer for helo, and has no such tool (known: goodbye)"
+        "agent a has a layer for greet, and has no such tool (known: goodbye)"
     );
 }
 
