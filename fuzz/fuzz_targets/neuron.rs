@@ -11,6 +11,7 @@ use neuron_provider_http::{
 };
 use neuron_provider_ollama::fuzzing as ollama;
 use neuron_provider_openai::fuzzing as openai;
+use neuron_policy::fuzzing as policy;
 use neuron_types::fuzzing as types;
 
 type Check = fn(&[u8]);
@@ -44,8 +45,8 @@ const TARGETS: &[(&str, Check)] = &[
     ("openai_responses_stream", |input| {
         check_stream(input, openai::responses_stream)
     }),
-    ("shell_reader", types::check_shell),
-    ("call_pattern", types::check_pattern),
+    ("shell_reader", policy::check_shell),
+    ("call_pattern", policy::check_pattern),
     ("canonical_json", types::check_canonical),
     ("agent_file", neuron_config::fuzzing::check_agent_file),
     ("mcp_frame", neuron_mcp::fuzzing::check_frame),

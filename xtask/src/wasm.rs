@@ -10,11 +10,12 @@ use crate::{command, workspace};
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The crates that run there: those without files, programs and sockets.
-const CRATES: [&str; 4] = [
+const CRATES: [&str; 5] = [
     "neuron-types",
     "neuron-context",
     "neuron-flow",
     "neuron-loop",
+    "neuron-policy",
 ];
 
 /// Checks the core for that target, and reports it if the target is not installed.

@@ -73,7 +73,8 @@ impl Approvers<'_> {
             ));
         }
         let (run, nonce) = (&self.scope.run_id, self.scope.nonce);
-        let judged = JudgedCall::new(&call.name, &call.input, definition, None);
+        let kinds = definition.map(|definition| &definition.arguments);
+        let judged = JudgedCall::new(&call.name, &call.input, kinds, None);
         let digest = approval.digest(&judged, run, nonce);
         let needed = usize::try_from(asking.needed.max(1)).unwrap_or(usize::MAX);
         let mut names = BTreeSet::new();

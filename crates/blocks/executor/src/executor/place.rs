@@ -118,7 +118,7 @@ impl<'a> Judged<'a> {
         JudgedCall::new(
             self.name,
             &self.input,
-            self.definition,
+            self.definition.map(|definition| &definition.arguments),
             self.directory.as_deref(),
         )
     }

@@ -216,7 +216,8 @@ impl AgentMachine {
 /// A call as rules look at it.
 pub(crate) fn judged<'a>(call: &'a ToolCall, tools: &'a [ToolDefinition]) -> JudgedCall<'a> {
     let definition = tools.iter().find(|tool| tool.name == call.name);
-    JudgedCall::new(&call.name, &call.input, definition, None)
+    let kinds = definition.map(|definition| &definition.arguments);
+    JudgedCall::new(&call.name, &call.input, kinds, None)
 }
 
 pub(crate) fn after(now: DateTime<Utc>, lifetime: Option<Duration>) -> Option<DateTime<Utc>> {

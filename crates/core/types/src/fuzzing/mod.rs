@@ -3,12 +3,8 @@
 use std::{fs, io, path::Path};
 
 mod canonical;
-mod pattern;
-mod shell;
 
 pub use canonical::check_canonical;
-pub use pattern::check_pattern;
-pub use shell::check_shell;
 
 /// Gives every file of a corpus to a check, and returns how many there are.
 ///
@@ -23,9 +19,4 @@ pub fn replay(corpus: &Path, check: impl Fn(&[u8])) -> io::Result<usize> {
         count += 1;
     }
     Ok(count)
-}
-
-/// The first line and what follows it, of a text.
-fn first_line(input: &[u8]) -> Option<(&str, &str)> {
-    std::str::from_utf8(input).ok()?.split_once('\n')
 }

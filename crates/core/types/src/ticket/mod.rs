@@ -3,7 +3,6 @@
 pub(crate) mod always;
 pub(crate) mod approval;
 pub(crate) mod ask_rule;
-pub(crate) mod call_pattern;
 pub(crate) mod caller_rules;
 pub(crate) mod choice;
 pub(crate) mod decided_at;

@@ -89,7 +89,8 @@ impl RunPolicy {
 impl PermissionPolicy for RunPolicy {
     fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
         let definition = self.tools.iter().find(|tool| tool.name == tool_name);
-        let call = JudgedCall::new(tool_name, input, definition, self.directory.as_deref());
+        let kinds = definition.map(|definition| &definition.arguments);
+        let call = JudgedCall::new(tool_name, input, kinds, self.directory.as_deref());
         let own = self.own.decide(&call);
         self.bounds.iter().fold(own, |decision, (tools, rules)| {
             if !tools.contains(tool_name) && !self.own_tools.contains(tool_name) {

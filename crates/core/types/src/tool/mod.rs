@@ -1,6 +1,5 @@
 //! What a model may call.
 
-pub(crate) mod argument_kind;
 pub(crate) mod ask_person;
 pub(crate) mod call;
 pub(crate) mod context;

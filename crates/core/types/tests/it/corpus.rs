@@ -2,21 +2,11 @@
 
 use std::path::Path;
 
-use neuron_types::fuzzing::{check_canonical, check_pattern, check_shell, replay};
+use neuron_types::fuzzing::{check_canonical, replay};
 
 fn corpus(target: &str, check: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus");
     assert!(replay(&folder.join(target), check).unwrap() > 0);
-}
-
-#[test]
-fn commands_of_a_shell() {
-    corpus("shell_reader", check_shell);
-}
-
-#[test]
-fn patterns_of_calls() {
-    corpus("call_pattern", check_pattern);
 }
 
 #[test]

@@ -14,7 +14,6 @@ mod canonical;
 mod cli_contract;
 mod corpus;
 mod durable_context;
-mod evaluated_arguments;
 mod fingerprint;
 mod overrides;
 mod provider;

@@ -17,14 +17,14 @@ fn bash() -> ToolDefinition {
 
 fn allows(pattern: &str, command: &str) -> bool {
     let (definition, input) = (bash(), json!({ "command": command }));
-    let call = JudgedCall::new("bash", &input, Some(&definition), None);
+    let call = JudgedCall::new("bash", &input, Some(&definition.arguments), None);
     let text = format!("bash(command={pattern})");
     CallPattern::parse(&text).unwrap().allows(&call)
 }
 
 fn restricts(pattern: &str, command: &str) -> Certainty {
     let (definition, input) = (bash(), json!({ "command": command }));
-    let call = JudgedCall::new("bash", &input, Some(&definition), None);
+    let call = JudgedCall::new("bash", &input, Some(&definition.arguments), None);
     let text = format!("bash(command={pattern})");
     CallPattern::parse(&text).unwrap().restricts(&call)
 }
@@ -290,7 +290,7 @@ fn an_exception_from_what_is_allowed_is_for_every_command_that_may_be_one() {
 fn the_words_of_a_list_are_one_command() {
     let definition = bash();
     let judge = |input: &Value| {
-        let call = JudgedCall::new("bash", input, Some(&definition), None);
+        let call = JudgedCall::new("bash", input, Some(&definition.arguments), None);
         let pattern = CallPattern::parse("bash(command=git push*)").unwrap();
         (pattern.allows(&call), pattern.restricts(&call))
     };
@@ -315,7 +315,7 @@ fn a_prefix_is_a_pattern_that_allows_the_call() {
         ("$x", None),
     ] {
         let (definition, input) = (bash(), json!({ "command": command }));
-        let call = JudgedCall::new("bash", &input, Some(&definition), None);
+        let call = JudgedCall::new("bash", &input, Some(&definition.arguments), None);
         let prefix = call.prefix();
         assert_eq!(prefix.as_deref(), expected, "{command}");
         if let Some(prefix) = prefix {
@@ -341,7 +341,7 @@ fn no_prefix_is_offered_that_a_pattern_cannot_say() {
             ..ToolDefinition::default()
         };
         let input = json!({ name: "git push" });
-        let call = JudgedCall::new(tool, &input, Some(&definition), None);
+        let call = JudgedCall::new(tool, &input, Some(&definition.arguments), None);
         assert_eq!(call.prefix(), None, "{tool} {name}");
     }
 }

@@ -112,7 +112,7 @@ fn a_prefix_is_the_directory_of_the_path() {
         (".", None),
     ] {
         let input = json!({ "path": path });
-        let call = JudgedCall::new("write_file", &input, Some(&definition), None);
+        let call = JudgedCall::new("write_file", &input, Some(&definition.arguments), None);
         let prefix = call.prefix();
         assert_eq!(prefix.as_deref(), expected, "{path}");
         if let Some(prefix) = prefix {

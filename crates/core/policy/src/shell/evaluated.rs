@@ -1,7 +1,7 @@
 //! Commands of the shell's own that evaluate their arguments once more, although these are quoted: `test -v 'x[$(ls)]'`
 //! executes `ls`.
 
-use crate::rule::{
+use crate::{
     glob::Piece,
     shell::{
         program::{is_one_of, is_source, may_be_one_of, starts},

@@ -2,13 +2,11 @@
 
 use crate::{
     Certainty,
-    rule::{
-        glob::{Piece, Reach, fits, fits_line},
-        shell::{
-            command::{line_of, views},
-            reader::{self, Found},
-            word::Word,
-        },
+    glob::{Piece, Reach, fits, fits_line},
+    shell::{
+        command::{line_of, views},
+        reader::{self, Found},
+        word::Word,
     },
 };
 

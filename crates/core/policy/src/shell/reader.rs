@@ -1,6 +1,6 @@
 //! Reads a script into its commands, as a POSIX shell and Bash do.
 
-use crate::rule::shell::{
+use crate::shell::{
     document::Document,
     evaluated::{Evaluation, may_evaluate, plants},
     program::has_shell,

@@ -1,6 +1,6 @@
 //! Which programs execute others.
 
-use crate::rule::{
+use crate::{
     glob::{Reach, fits_line},
     shell::word::Word,
 };

@@ -3,7 +3,7 @@
 use crate::{
     Certainty,
     fuzzing::first_line,
-    rule::shell::{Script, reader},
+    shell::{Script, reader},
 };
 
 /// Checks the commands in a text: the input's first line is a pattern, and the rest the text.

@@ -1,6 +1,6 @@
 //! The ways in which a command may be named.
 
-use crate::rule::{
+use crate::{
     glob::Piece,
     shell::{
         program::{

@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{
-    ArgumentKind, CallPattern, Certainty, JudgedCall, ToolDefinition, fuzzing::first_line,
-};
+use crate::{ArgumentKind, CallPattern, Certainty, JudgedCall, fuzzing::first_line};
 
 /// The directory that the tool works in.
 const DIRECTORY: &str = "/site/project";
@@ -47,13 +45,9 @@ pub fn check_pattern(input: &[u8]) {
         let kinds = names
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), kind?)));
-        let definition = ToolDefinition {
-            name: tool.to_owned(),
-            arguments: kinds.collect(),
-            ..ToolDefinition::default()
-        };
+        let kinds = kinds.collect();
         for directory in [None, Some(DIRECTORY)] {
-            let call = JudgedCall::new(tool, &arguments, Some(&definition), directory);
+            let call = JudgedCall::new(tool, &arguments, Some(&kinds), directory);
             if let Some(pattern) = &pattern {
                 check_call(pattern, &call);
             }

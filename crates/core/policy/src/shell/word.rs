@@ -1,6 +1,6 @@
 //! One word of a command.
 
-use crate::rule::glob::Piece;
+use crate::glob::Piece;
 
 /// A word without its quotes, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

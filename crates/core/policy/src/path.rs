@@ -1,6 +1,6 @@
 //! Paths without what can be spelled in several ways.
 
-use crate::rule::glob::fits;
+use crate::glob::fits;
 
 /// Where a path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use std::process::Stdio;
 
-use neuron_types::{ArgumentKind, CallPattern, Certainty, JudgedCall, ToolDefinition};
+use std::collections::BTreeMap;
+
+use neuron_policy::{ArgumentKind, CallPattern, Certainty, JudgedCall};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::json;
 
@@ -130,17 +132,13 @@ const HARMLESS: [&str; 35] = [
     "wait",
 ];
 
-fn bash() -> ToolDefinition {
-    ToolDefinition {
-        name: "bash".into(),
-        arguments: [("command".to_owned(), ArgumentKind::ShellCommand)].into(),
-        ..ToolDefinition::default()
-    }
+fn kinds() -> BTreeMap<String, ArgumentKind> {
+    [("command".to_owned(), ArgumentKind::ShellCommand)].into()
 }
 
 fn judge<T>(command: &str, judge: impl FnOnce(&JudgedCall<'_>) -> T) -> T {
-    let (definition, input) = (bash(), json!({ "command": command }));
-    judge(&JudgedCall::new("bash", &input, Some(&definition), None))
+    let (kinds, input) = (kinds(), json!({ "command": command }));
+    judge(&JudgedCall::new("bash", &input, Some(&kinds), None))
 }
 
 fn pattern(text: &str) -> CallPattern<'_> {

@@ -34,7 +34,7 @@ impl ArgumentKind {
     /// those at its top are looked at.
     ///
     /// ```
-    /// use neuron_types::ArgumentKind;
+    /// use neuron_policy::ArgumentKind;
     /// use serde_json::json;
     ///
     /// let schema = json!({"properties": {"file": {"type": "string", "format": "path"}, "text": {"type": "string"}}});

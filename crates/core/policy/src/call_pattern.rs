@@ -1,6 +1,6 @@
 //! Which tool calls a rule is for.
 
-use crate::{Certainty, JudgedCall, rule::glob::fits};
+use crate::{Certainty, JudgedCall, glob::fits};
 
 /// Some calls: `TOOL`, or `TOOL(ARGUMENT=VALUE)`.
 ///
@@ -9,7 +9,7 @@ use crate::{Certainty, JudgedCall, rule::glob::fits};
 /// that is no text is compared as JSON.
 ///
 /// What is compared is what the call does, not how it is spelled, where the tool says what an argument
-/// [is for](crate::ToolDefinition::arguments):
+/// [is for](crate::ArgumentKind):
 ///
 /// - A path is compared after it was normalised: `./src/../src//x` is `src/x`. What leaves the working directory is not
 ///   allowed by a pattern that stays in it.
@@ -20,14 +20,10 @@ use crate::{Certainty, JudgedCall, rule::glob::fits};
 ///   executes it, and for the text as a whole.
 ///
 /// ```
-/// use neuron_types::{CallPattern, Certainty, JudgedCall, ToolDefinition, ArgumentKind};
+/// use neuron_policy::{ArgumentKind, CallPattern, Certainty, JudgedCall};
 /// use serde_json::json;
 ///
-/// let bash = ToolDefinition {
-///     name: "bash".into(),
-///     arguments: [("command".to_owned(), ArgumentKind::ShellCommand)].into(),
-///     ..ToolDefinition::default()
-/// };
+/// let kinds = [("command".to_owned(), ArgumentKind::ShellCommand)].into();
 /// let push = CallPattern::parse("bash(command=git push*)").unwrap();
 /// for (command, is_allowed, is_restricted) in [
 ///     ("git push origin", true, Certainty::Yes),
@@ -38,7 +34,7 @@ use crate::{Certainty, JudgedCall, rule::glob::fits};
 ///     ("git status", false, Certainty::No),
 /// ] {
 ///     let input = json!({ "command": command });
-///     let call = JudgedCall::new("bash", &input, Some(&bash), None);
+///     let call = JudgedCall::new("bash", &input, Some(&kinds), None);
 ///     assert_eq!(push.allows(&call), is_allowed, "{command}");
 ///     assert_eq!(push.restricts(&call), is_restricted, "{command}");
 /// }

@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{
-    ArgumentKind, Certainty, ToolDefinition,
-    rule::{glob::fits, path::CallPath, shell::Script},
-};
+use crate::{ArgumentKind, Certainty, glob::fits, path::CallPath, shell::Script};
 
 /// A call of a tool as rules look at it: what it does, as far as that is known before.
 ///
-/// What the tool's [definition](ToolDefinition::arguments) says that it is a path is compared after it was normalised by its
-/// text, and a command as the simple commands in it. Everything else is compared as text.
+/// An argument of [kind](ArgumentKind) `Path` is compared after it was normalised by its text, and a command as the simple
+/// commands in it. Everything else is compared as text.
 #[derive(Debug, Clone)]
 pub struct JudgedCall<'a> {
     tool: &'a str,
@@ -37,7 +34,7 @@ impl<'a> JudgedCall<'a> {
         }
     }
 
-    /// Returns the call of a tool that is defined so; `None` if it is not known.
+    /// Returns the call of a tool whose arguments are for this; without `kinds` nothing is known of them.
     ///
     /// `directory` is the tool's working directory, from the root, where it is known. Where it is not, a path that starts at
     /// the root is outside for what allows, and may be inside for what restricts.
@@ -45,11 +42,10 @@ impl<'a> JudgedCall<'a> {
     pub fn new(
         tool: &'a str,
         input: &'a Value,
-        definition: Option<&'a ToolDefinition>,
+        kinds: Option<&'a BTreeMap<String, ArgumentKind>>,
         directory: Option<&str>,
     ) -> Self {
-        let kinds = definition.into_iter().flat_map(|it| &it.arguments);
-        let forms = kinds.filter_map(|(name, kind)| {
+        let forms = kinds.into_iter().flatten().filter_map(|(name, kind)| {
             let name = plain_name(name);
             let value = argument(input, name)?;
             Some((name, Form::of(*kind, value, directory)?))
