@@ -1,4 +1,5 @@
-//! Checks that no files of a crate form a circle.
+//! Checks that no files of a crate form a circle, and no rooms of a crate of the lower floors: a room is a folder or a file
+//! beside the crate's root file.
 //!
 //! An arrow leads from a file to another one that defines an item to which the first one's code has a path, whichever
 //! re-exports the path goes through. Declarations of modules, a parent's re-exports of its children and code for tests
@@ -20,6 +21,9 @@ use crate::error::Error;
 use crate::metadata::{self, Package};
 use crate::workspace;
 
+/// The floors whose crates have rooms without circles.
+const FLOORS: [&str; 2] = ["crates/core", "crates/blocks"];
+
 /// Checks the sources of every library and binary of the workspace.
 ///
 /// # Errors
@@ -30,6 +34,12 @@ pub(crate) fn check() -> Result<(), Error> {
     for root in roots()? {
         let tree = Tree::read(&root)?;
         circles.extend(circles_of(&tree, &workspace::root()));
+        let source = root.with_file_name("");
+        if let Ok(path) = source.strip_prefix(workspace::root())
+            && FLOORS.iter().any(|floor| path.starts_with(floor))
+        {
+            circles.extend(circles_of_rooms(&tree, &source, path));
+        }
     }
     if circles.is_empty() {
         Ok(())
@@ -69,6 +79,44 @@ fn describe(files: &BTreeSet<usize>, arrows: &Arrows, tree: &Tree, root: &Path) 
         }
     }
     text
+}
+
+/// Returns each circle of the rooms of a crate, which are the folders and files beside its root file.
+fn circles_of_rooms(tree: &Tree, source: &Path, shown: &Path) -> Vec<String> {
+    let room = |file: &usize| {
+        let path = tree.file(*file).strip_prefix(source).ok()?;
+        let first = Path::new(path.iter().next()?);
+        Some(first.with_extension("").display().to_string())
+    };
+    let mut names: Vec<String> = Vec::new();
+    let mut number = |name: String| match names.iter().position(|known| *known == name) {
+        Some(number) => number,
+        None => {
+            names.push(name);
+            names.len() - 1
+        }
+    };
+    let mut edges: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (from, to) in arrows::of(tree).keys() {
+        let (Some(from), Some(to)) = (room(from), room(to)) else {
+            continue;
+        };
+        if from != to {
+            edges.entry(number(from)).or_default().insert(number(to));
+        }
+    }
+    let circles = components::circles(&edges);
+    let described = circles.iter().map(|rooms| {
+        let rooms = rooms.iter().filter_map(|room| names.get(*room));
+        let rooms: Vec<&str> = rooms.map(String::as_str).collect();
+        format!(
+            "{} rooms of {}: {}",
+            rooms.len(),
+            shown.display(),
+            rooms.join(", ")
+        )
+    });
+    described.collect()
 }
 
 /// Returns the root file of each target under a `src` folder of the workspace.
@@ -120,6 +168,27 @@ mod tests {
             found,
             ["3 files:\n    a.rs -> b.rs: Y, Z\n    b.rs -> c.rs: g\n    c.rs -> a.rs: X"]
         );
+    }
+
+    #[test]
+    fn rooms_form_a_circle_where_their_files_form_none() {
+        let root = tempfile::tempdir().expect("a folder");
+        for (name, text) in [
+            ("lib.rs", "mod ids; mod run; mod tool;"),
+            ("ids.rs", "pub struct Id;"),
+            ("run/mod.rs", "pub mod id; pub mod state;"),
+            ("run/id.rs", "pub struct RunId(crate::ids::Id);"),
+            ("run/state.rs", "pub struct State(crate::tool::Call);"),
+            ("tool.rs", "pub struct Call(crate::run::id::RunId);"),
+        ] {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        let tree = Tree::read(&root.path().join("lib.rs")).expect("a crate");
+        assert!(circles_of(&tree, root.path()).is_empty());
+        let found = circles_of_rooms(&tree, root.path(), Path::new("crates/a/src"));
+        assert_eq!(found, ["2 rooms of crates/a/src: run, tool"]);
     }
 
     #[test]

@@ -180,7 +180,7 @@ pub(crate) enum Error {
     Words(Vec<String>),
 
     /// Files need each other.
-    #[error("there are {} circle(s) of files; move what closes them:\n{}", .0.len(), .0.join("\n"))]
+    #[error("there are {} circle(s); move what closes them:\n{}", .0.len(), .0.join("\n"))]
     Circles(Vec<String>),
 
     /// One or more steps of the checks failed; each has reported its error already.

@@ -1,5 +1,7 @@
 //! What a run does outside of its loop, and what results from it.
 
+mod first_step;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{

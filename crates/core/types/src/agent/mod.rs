@@ -1,15 +1,11 @@
 //! What an agent is: its definition, its limits, its reminders.
 
 mod attenuation;
-pub(crate) mod bounds;
 pub(crate) mod call_bounds;
 pub(crate) mod caller_setting;
 mod changes;
 pub(crate) mod current;
-pub(crate) mod extension;
 pub(crate) mod handoff;
-pub(crate) mod limits;
-pub(crate) mod model_rate;
 mod narrowing;
 pub(crate) mod on_halt;
 pub(crate) mod on_loop;
@@ -17,6 +13,7 @@ pub(crate) mod origin;
 pub(crate) mod override_rejected;
 pub(crate) mod overrides;
 pub(crate) mod reminder;
+pub(crate) mod run_policy;
 mod sent_tools;
 pub(crate) mod skill;
 pub(crate) mod spec;

@@ -1,7 +1,6 @@
 //! Checking what goes into a run, through it and out of it.
 
 pub(crate) mod error;
-pub(crate) mod guarded;
 pub(crate) mod guardrail;
 pub(crate) mod judge;
 pub(crate) mod point;
@@ -9,4 +8,3 @@ pub(crate) mod request;
 pub(crate) mod spec;
 pub(crate) mod subject;
 pub(crate) mod traits;
-pub(crate) mod verdict;

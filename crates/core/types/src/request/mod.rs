@@ -5,6 +5,4 @@ pub(crate) mod context_edit;
 pub(crate) mod provider;
 pub(crate) mod response;
 pub(crate) mod size;
-pub(crate) mod spent;
 pub(crate) mod stream;
-pub(crate) mod usage;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Amount, Held, Lease, LeaseRequest, Pooled, RunId, RunSignal, run::pooled::add_to,
+    Allowance, Amount, Held, Lease, LeaseRequest, Pooled, RunId, RunSignal, usage::pooled::add_to,
 };
 
 /// What a run has put aside of its budget, beside what it has used.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     Amount, ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, RunTrace,
-    Spent, Ticket, TicketKind, TokenUsage, TraceContext, request::usage::cost_sum,
+    Spent, Ticket, TicketKind, TokenUsage, TraceContext, usage::token_usage::cost_sum,
 };
 
 /// Where a run stands and what it has used so far, the same on every engine.

@@ -3,6 +3,7 @@
 pub(crate) mod always;
 pub(crate) mod approval;
 pub(crate) mod ask_rule;
+pub(crate) mod bounds;
 pub(crate) mod caller_rules;
 pub(crate) mod choice;
 pub(crate) mod decided_at;
@@ -12,9 +13,9 @@ pub(crate) mod expiry;
 pub(crate) mod given;
 pub(crate) mod kind;
 pub(crate) mod open;
+pub(crate) mod pending;
 pub(crate) mod policy;
 pub(crate) mod remembered;
-pub(crate) mod run_policy;
 mod schema;
 pub(crate) mod shown;
 mod suit;

@@ -9,7 +9,6 @@ mod fit;
 mod listing;
 pub(crate) mod outcome;
 pub(crate) mod output;
-pub(crate) mod pending;
 pub(crate) mod preview;
 mod ranking;
 pub(crate) mod traits;
