@@ -11,7 +11,7 @@ use neuron_executor::Agents;
 use neuron_local::{Journal, JournalError, JournaledContext, LocalClient};
 use neuron_types::{Refusal, RunId, RunRequest};
 
-use super::{Steps, Watched, below::Below, execution::Execution, fan::Fan};
+use super::{Steps, Watched, below::Below, directory::elsewhere, execution::Execution, fan::Fan};
 use crate::{
     agent::{AnyAgent, Parts},
     place::attach_or_start,
@@ -77,6 +77,11 @@ impl Home {
                 let Some(agent) = agents.get(status.first_agent()) else {
                     continue;
                 };
+                let directory = self.journal.directory(&status.run_id).await?;
+                if let Some(reason) = elsewhere(directory.as_deref(), &agent.acting()) {
+                    tracing::warn!(run_id = %status.run_id, "a run is not resumed here: {reason}");
+                    continue;
+                }
                 if let Some(execution) = self.execute(agent, &status.run_id).await? {
                     self.recovered().push(execution);
                     recovered.push(Recovered {

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "local")]
 mod below;
+#[cfg(feature = "local")]
+pub(crate) mod directory;
 mod execution;
 mod fan;
 #[cfg(feature = "local")]

@@ -56,7 +56,8 @@ impl Local {
     /// Resumes every run of these agents that is not over and that no process executes: the runs that a killed process
     /// left behind. They continue in this process, as long as this value or a clone of it lives.
     ///
-    /// Runs of other agents stay as they are. In memory nothing can be resumed.
+    /// Runs of other agents stay as they are, and so do runs that work in another directory than the agent's tools do here. In
+    /// memory nothing can be resumed.
     ///
     /// # Errors
     ///

@@ -110,7 +110,8 @@ impl WorkerBuilder {
     }
 
     /// Sets the folder with the journal of a local worker, which is created if it is missing. Default is `.neuron` in
-    /// the working directory.
+    /// the working directory. Runs that the command has submitted there are executed if they work in the directory of the
+    /// agent's tools; the others are left to the command's worker.
     #[cfg(feature = "local")]
     pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.home = folder.into();

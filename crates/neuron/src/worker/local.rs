@@ -11,7 +11,10 @@ use neuron_local::{
 use tokio::{sync::watch, task::JoinHandle};
 
 use super::{WorkerFailure, shared::Shared};
-use crate::agent::{Parts, Serving};
+use crate::{
+    agent::{Parts, Serving},
+    local::directory::elsewhere,
+};
 
 /// A worker of the runs in a journal. It stops when it is dropped.
 pub(super) struct LocalTask {
@@ -136,6 +139,9 @@ impl Served {
         let name = run.agent.name();
         let executor = self.executors.of(name);
         let executor = executor.map_err(|lacking| NotServed::new(lacking.message))?;
+        if let Some(reason) = elsewhere(run.directory.as_deref(), &executor) {
+            return Err(NotServed::new(reason));
+        }
         let found = RunExecutor::new(executor, self.agents.clone());
         Ok(match self.workflows.get(name) {
             Some(serving) => found.with_workflow(serving.journal, serving.patches),

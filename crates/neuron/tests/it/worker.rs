@@ -1,15 +1,16 @@
 //! One worker for every engine: here on a journal. The programs among the examples try the others.
 
-use std::{pin::pin, time::Duration};
+use std::{path::Path, pin::pin, time::Duration};
 
 use futures::{StreamExt, future::poll_immediate};
 use neuron::{
-    engine::{PageRequest, RunFilter},
+    engine::{PageRequest, RunClient as _, RunFilter},
     prelude::*,
-    types::{Message, RunPhase},
+    types::{Message, RunId, RunPhase},
     workflow::{Door, DurableContext, Served as _, WorkflowError},
 };
 use neuron_config::{DemoModel, ScriptModel};
+use neuron_local::LocalClient;
 use neuron_patience::patience;
 
 /// Has a text written twice.
@@ -102,6 +103,40 @@ async fn a_worker_takes_up_the_runs_that_were_started_before_it() {
     let second = worker().await;
     assert_eq!(run.result().await.unwrap(), "hello");
     second.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_run_of_another_directory_is_left_to_a_worker_there() {
+    let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let greeter = greeter();
+    let submit = async |run: &str, directory: &Path| {
+        let client = LocalClient::new(home.path()).with_directory(directory);
+        let run = RunId::new(run).unwrap();
+        let request = RunRequest::new("greeter", Message::user("hi"));
+        client.start(&run, request).await.unwrap();
+    };
+    submit("g1", elsewhere.path()).await;
+    submit("g2", &std::env::current_dir().unwrap()).await;
+    // With one run at a time, the first is looked at before the second ends.
+    let worker = Worker::on(EngineKind::Local).home(home.path()).max_runs(1);
+    let worker = worker.agent(&greeter).spawn().await.unwrap();
+    let runs = worker.runs();
+    let here = runs.run("g2").unwrap();
+    let output = here.wait().await.unwrap().output;
+    assert_eq!(output.as_deref(), Some("hello"));
+    let status = runs.run("g1").unwrap().status().await.unwrap();
+    assert_eq!((status.state, status.turn), (RunPhase::Interrupted, 0));
+    worker.stop().await.unwrap();
+
+    let local = Local::open(home.path()).await.unwrap();
+    assert!(local.recover(&[&greeter]).await.unwrap().is_empty());
+    let there = Agent::builder("greeter").dir(elsewhere.path());
+    let model = ScriptModel::parse(r#"{"turns": [{"text": "hello"}]}"#).unwrap();
+    let there = there.model(Model::of(model, "script")).build().unwrap();
+    let recovered = local.recover(&[&there]).await.unwrap();
+    assert_eq!(recovered.len(), 1);
+    let output = runs.run("g1").unwrap().wait().await.unwrap().output;
+    assert_eq!(output.as_deref(), Some("hello"));
 }
 
 #[tokio::test]

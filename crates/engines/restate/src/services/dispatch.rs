@@ -16,6 +16,7 @@ use restate_sdk::{
     service::{Service, ServiceDefinition, macro_support::service_definition},
 };
 
+use super::request_body::RequestBody;
 use crate::wire::settings_error::SettingsError;
 
 /// The handlers of a service.
@@ -40,7 +41,7 @@ where
     O: Serialize,
     F: Future<Output = HandlerResult<O>> + 'a,
 {
-    let (input, metadata) = ctx.input::<I>().await;
+    let (RequestBody(input), metadata) = ctx.input::<RequestBody<I>>().await;
     let result = handler(input, metadata).await;
     ctx.handle_handler_result(result);
     ctx.end();

@@ -6,5 +6,6 @@ pub(crate) mod inbox;
 pub(crate) mod options;
 pub(crate) mod record_service;
 pub(crate) mod refusal;
+mod request_body;
 pub(crate) mod segment_service;
 pub(crate) mod segments;

@@ -68,3 +68,28 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
         said_of(&listed.unwrap().error);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_cannot_be_read_is_answered_with_a_sentence() {
+    let stage = Stage::set("misread").await;
+    let model = NotedModel::new(&json!({"turns": [{"text": "Hi."}]}));
+    let (spec, executor) = noted_agent(&model, &[]);
+    let _worker = stage.worker(&executor).await;
+    let run = stage.begin("known", &spec).await;
+    for (handler, body, said) in [
+        ("approve", json!({"ticket": 5}), "invalid type: integer `5`"),
+        (
+            "deny",
+            json!({"ticket": "t1-1", "digest": "d", "why": "no"}),
+            "unknown field `why`",
+        ),
+        ("send", json!({"txt": "hello"}), "missing field `text`"),
+        ("events", json!({"after": "x"}), "invalid type: string"),
+    ] {
+        let (answered, body) = stage.post(&run, handler, &body).await;
+        let message = body["message"].as_str().unwrap();
+        assert_eq!(answered, 400, "{message}");
+        let is_plain = !message.contains("Error(") && !message.contains('\\');
+        assert!(message.contains(said) && is_plain, "{message}");
+    }
+}
