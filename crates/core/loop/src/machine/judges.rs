@@ -13,6 +13,7 @@ use crate::{
 };
 
 /// What judges may ask in one step.
+#[derive(Default)]
 pub(crate) struct Judging {
     judges: Vec<JudgeCall>,
     /// About how many texts each may be asked.
@@ -50,22 +51,35 @@ impl Judging {
 }
 
 impl AgentMachine {
-    fn judging(&self, point: GuardPoint, tool: Option<&str>, texts: &[String]) -> Judging {
+    /// Returns the judges that are asked at a point, about these texts. The texts are not made if there are no judges.
+    fn judging(
+        &self,
+        point: GuardPoint,
+        tool: Option<&str>,
+        texts: impl FnOnce() -> Vec<String>,
+    ) -> Judging {
         let is_asked = |judge: &JudgeSpec| {
             let has = |tool: &str| judge.tools.is_empty() || judge.tools.contains(tool);
             tool.is_none_or(has)
         };
         let guards = self.state.agent.guards.iter();
         let guards = guards.filter(|guard| guard.at.contains(&point));
-        let judges = guards.filter_map(|guard| {
+        let mut asked = guards.filter_map(|guard| {
             let judge = guard.judge.as_deref().filter(|judge| is_asked(judge))?;
+            Some((guard, judge))
+        });
+        let Some(first) = asked.next() else {
+            return Judging::default();
+        };
+        let texts = texts();
+        let judges = std::iter::once(first).chain(asked).map(|(guard, judge)| {
             let input = texts.iter().map(|text| judge.input_for(text));
-            Some(JudgeCall {
+            JudgeCall {
                 guard: guard.name.clone(),
                 model: judge.model.clone(),
                 max_tokens: judge.max_tokens,
                 max_input: Some(input.fold(0, u64::saturating_add)),
-            })
+            }
         });
         Judging {
             judges: judges.collect(),
@@ -78,12 +92,12 @@ impl AgentMachine {
         if let CallState::Returned(made) | CallState::Screening(made) = &slot.state {
             return self.judging_of_result(&slot.call.name, &made.output);
         }
-        let text = slot.call.input.to_string();
-        self.judging(GuardPoint::Call, Some(&slot.call.name), &[text])
+        let texts = || vec![slot.call.input.to_string()];
+        self.judging(GuardPoint::Call, Some(&slot.call.name), texts)
     }
 
     fn judging_of_result(&self, tool: &str, output: &ToolOutput) -> Judging {
-        self.judging(GuardPoint::Result, Some(tool), &output.texts())
+        self.judging(GuardPoint::Result, Some(tool), || output.texts())
     }
 
     /// Returns the judges that look at this result of a call.
@@ -92,7 +106,7 @@ impl AgentMachine {
     }
 
     pub(crate) fn judging_of_answer(&self, text: &str) -> Judging {
-        self.judging(GuardPoint::Output, None, &[text.to_owned()])
+        self.judging(GuardPoint::Output, None, || vec![text.to_owned()])
     }
 
     /// Returns what is put aside for what these may ask, if anything has to be and there is room.
@@ -129,7 +143,7 @@ impl AgentMachine {
     }
 
     fn judging_of_messages(&self) -> Judging {
-        self.judging(GuardPoint::Input, None, &self.unguarded_texts())
+        self.judging(GuardPoint::Input, None, || self.unguarded_texts())
     }
 
     /// The judges of messages that may ask their models.
