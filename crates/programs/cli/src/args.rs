@@ -197,6 +197,12 @@ pub(crate) enum Command {
     /// Replay an exported Temporal history against this build
     Replay(ReplayArgs),
     /// Start the engines on this machine for development (Ctrl-C stops them)
+    #[command(
+        after_help = "Without --engine, both are started: Temporal at 127.0.0.1:7233 (UI 8233), and Restate at 127.0.0.1:8080 \
+                      (admin and UI 9070). TEMPORAL_ADDRESS, RESTATE_INGRESS_URL and RESTATE_ADMIN_URL set other ports. The \
+                      programs are those that NEURON_TEMPORAL and NEURON_RESTATE name; without these variables, `temporal` \
+                      and `restate-server` on the PATH."
+    )]
     Dev,
 }
 

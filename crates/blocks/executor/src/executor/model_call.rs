@@ -287,7 +287,7 @@ impl Executor {
         if let StopReason::Other(reason) = &response.stop_reason {
             return Err(ended_oddly(name, reason).with_spent(response.spent()));
         }
-        if answers_turn(scope) {
+        if answers_turn(scope) && self.inner.guards.look_at(GuardPoint::Output) {
             let guarded = attempt.part(self.inner.guards.guard_answer(&mut response));
             let guarded = guarded.await;
             let guarded = guarded.map_err(|cut| cut.into_failure("the guards of the answer"));

@@ -21,6 +21,7 @@ impl Executor {
         scope: &StepScope,
         effect: &Effect,
     ) -> Result<Outcome, StepFailure> {
+        // What is rare is boxed: the future of each step would have room for it.
         match effect {
             Effect::Model(request) => {
                 let response = self.call_model(scope, request).await?;
@@ -33,15 +34,13 @@ impl Executor {
             Effect::Tool(call) => Ok(Outcome::Tool(self.call_tool(scope, call).await?)),
             Effect::Preview(asked) => {
                 let preview = async |executor: Self| executor.preview(scope, asked).await;
-                self.find_out(scope, effect, preview)
-                    .await
-                    .map(Outcome::Preview)
+                let found = Box::pin(self.find_out(scope, effect, preview)).await;
+                found.map(Outcome::Preview)
             }
             Effect::AskOutcome(asked) => {
                 let ask = async |executor: Self| executor.ask_outcome(scope, asked).await;
-                self.find_out(scope, effect, ask)
-                    .await
-                    .map(Outcome::AskOutcome)
+                let found = Box::pin(self.find_out(scope, effect, ask)).await;
+                found.map(Outcome::AskOutcome)
             }
             Effect::Guard(asked) => {
                 let look = async |executor: Self| {
@@ -57,7 +56,8 @@ impl Executor {
                         Err(failure) => Err(failure.with_spent(spent)),
                     }
                 };
-                self.find_out(scope, effect, look).await.map(Outcome::Guard)
+                let found = Box::pin(self.find_out(scope, effect, look)).await;
+                found.map(Outcome::Guard)
             }
             Effect::Verify(request) => {
                 // No hook sees it: the decision may carry a token.
@@ -65,15 +65,13 @@ impl Executor {
                     let (verifier, place) = (executor.verifier(), executor.place.as_deref());
                     verify::judge(verifier.as_deref(), place, request)
                 };
-                self.find_out(scope, effect, judge)
-                    .await
-                    .map(Outcome::Verify)
+                let found = Box::pin(self.find_out(scope, effect, judge)).await;
+                found.map(Outcome::Verify)
             }
             Effect::Definition(asked) => {
                 let find = async |executor: Self| Ok(executor.current_definition(&asked.agent));
-                self.find_out(scope, effect, find)
-                    .await
-                    .map(Outcome::Definition)
+                let found = Box::pin(self.find_out(scope, effect, find)).await;
+                found.map(Outcome::Definition)
             }
             Effect::Agent(_) | Effect::Signal(_) => {
                 let message = "this is done by the door of a run, and this door does not";
@@ -81,8 +79,8 @@ impl Executor {
             }
             Effect::Begin(asked) => {
                 let begin = async |executor: Self| executor.begun(scope, asked).await;
-                let begun = self.find_out(scope, effect, begin).await?;
-                Ok(Outcome::Begin(Box::new(begun)))
+                let found = Box::pin(self.find_out(scope, effect, begin)).await;
+                found.map(|begun| Outcome::Begin(Box::new(begun)))
             }
         }
     }

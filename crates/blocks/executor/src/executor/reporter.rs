@@ -2,14 +2,19 @@
 
 use std::{fmt, sync::Arc};
 
-use neuron_types::{ProgressReporter, ToolCall};
+use neuron_types::{ProgressReporter, RunId, StepId, ToolCall};
+use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, ProgressReport, StepScope, ToolProgress};
+use crate::{EventSink, LatestProgress, ProgressReport, StepScope, ToolProgress};
 
 /// Takes the reports of one attempt at a call.
 pub(crate) struct Reporter {
     sink: Option<Arc<dyn EventSink>>,
-    scope: StepScope,
+    run_id: RunId,
+    step: StepId,
+    attempt: u32,
+    cancellation: CancellationToken,
+    latest: LatestProgress,
     call_id: String,
     tool: String,
 }
@@ -22,7 +27,11 @@ impl Reporter {
     ) -> Self {
         Self {
             sink,
-            scope: scope.clone(),
+            run_id: scope.run_id.clone(),
+            step: scope.step,
+            attempt: scope.attempt,
+            cancellation: scope.cancellation.clone(),
+            latest: scope.progress.clone(),
             call_id: call.id.clone(),
             tool: call.name.clone(),
         }
@@ -32,16 +41,16 @@ impl Reporter {
 impl ProgressReporter for Reporter {
     fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         // A tool that was given up may still be running.
-        if self.scope.cancellation.is_cancelled() {
+        if self.cancellation.is_cancelled() {
             return;
         }
         let report = ProgressReport::new(progress, total, message);
-        self.scope.progress.set(report.clone());
+        self.latest.set(report.clone());
         if let Some(sink) = &self.sink {
             sink.progress(&ToolProgress {
-                run_id: self.scope.run_id.clone(),
-                step: self.scope.step,
-                attempt: self.scope.attempt,
+                run_id: self.run_id.clone(),
+                step: self.step,
+                attempt: self.attempt,
                 call_id: self.call_id.clone(),
                 tool: self.tool.clone(),
                 report,
