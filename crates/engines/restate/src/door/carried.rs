@@ -3,7 +3,10 @@
 use neuron_types::RunState;
 use serde::{Deserialize, Serialize};
 
-use crate::door::{ledger_writer::LedgerWriter, mailbox::Mailbox};
+use crate::{
+    door::{ledger_writer::LedgerWriter, mailbox::Mailbox},
+    wire::end_address::EndAddress,
+};
 
 /// The state of the run between two steps. It is written from borrowed values, and read into owned ones.
 #[derive(Debug, Serialize, Deserialize)]
@@ -15,4 +18,7 @@ pub(crate) struct Carried<S = RunState, L = LedgerWriter, M = Mailbox> {
     pub(crate) ledger: L,
     /// The signals that were received and not taken yet, and how many were received.
     pub(crate) mailbox: M,
+    /// Where the run's end is sent, if another run started it and awaits it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end_address: Option<EndAddress>,
 }

@@ -22,10 +22,11 @@ use crate::{
     attempts::worker_context::WorkerContext,
     door::{
         attachment::Attachment, cancellation::Cancellation, carried::Carried,
-        ledger_writer::LedgerWriter, mailbox::Mailbox, record::Record, segment::Segment,
-        sink_replay_filter::SinkReplayFilter, steps::Steps, waits::Waits,
+        child_ends::ChildEnds, ledger_writer::LedgerWriter, mailbox::Mailbox, record::Record,
+        segment::Segment, sink_replay_filter::SinkReplayFilter, steps::Steps, waits::Waits,
     },
     wire::{
+        end_address::EndAddress,
         entries::{AttemptEnd, Observation},
         messages::CANCELLED,
         meter::{ASK, CALL, Meter},
@@ -77,7 +78,7 @@ const CLOSING: SegmentSize = SegmentSize::new(12, 0);
 pub struct RestateDurableContext<'a> {
     pub(crate) segment: Segment<'a>,
     names: &'a ServiceNames,
-    waits: AsyncMutex<Waits<'a>>,
+    pub(crate) waits: AsyncMutex<Waits<'a>>,
     pace: Mutex<Pace>,
     /// Whether the worker that began the segment has hooks.
     has_hooks: bool,
@@ -115,6 +116,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) patches: Vec<String>,
     /// The name of this deployment.
     pub(crate) deployment: Option<String>,
+    /// Where the run's end is sent, if another run started it and awaits it there.
+    pub(crate) end_address: Option<EndAddress>,
 }
 
 impl<'a> RestateDurableContext<'a> {
@@ -161,6 +164,11 @@ impl<'a> RestateDurableContext<'a> {
                 LedgerWriter::new(status.with_tags(&opening.tags), started.seed)
             }
         };
+        let has_end_addresses = started.has_end_addresses;
+        if has_end_addresses && !has_continued {
+            let ends = ChildEnds::new(opening.run_id, opening.invocation, started.nonce);
+            waits.ends = Some(ends);
+        }
         let segment = Segment::new(
             opening.worker.registry.join(started.nonce),
             steps,
@@ -168,6 +176,7 @@ impl<'a> RestateDurableContext<'a> {
             ledger,
             opening.is_again,
             Attachment::new(opening.invocation, has_continued),
+            opening.end_address.filter(|_| has_end_addresses),
         );
         waits.tell_cancelled(&segment);
         Ok(Self {
@@ -370,6 +379,7 @@ impl DurableContext for RestateDurableContext<'_> {
             state,
             ledger: &*self.segment.ledger(),
             mailbox: &waits.mailbox,
+            end_address: self.segment.end_address.clone(),
         });
         let carried = carried.map_err(DurableError::engine)?;
         if carried.len() > MOST_CARRIED {

@@ -19,7 +19,8 @@ use crate::{
 ///
 /// The n-th signal is the signal `signal-n` to the run's invocation, whatever its name, and they are received one after
 /// the other: so no signal is lost that arrived before a wait for it, none is taken twice, and a replay takes the same.
-/// A signal that was received while another name was asked for stays here.
+/// A signal that was received while another name was asked for stays here, and so does the end of a run that this one
+/// started, which does not take the way by the inbox.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Mailbox {
     taken: VecDeque<Signal>,
@@ -46,7 +47,14 @@ impl Mailbox {
         taken.any(|signal| names.contains(&signal.name.as_str()))
     }
 
-    /// Returns how many signals were received.
+    /// Adds a signal that did not take the way by the inbox.
+    pub(crate) fn add(&mut self, signal: messages::Signal) -> DateTime<Utc> {
+        let messages::Signal { name, payload, at } = signal;
+        self.taken.push_back(Signal::new(name, payload));
+        at
+    }
+
+    /// Returns how many signals of the inbox were received.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
@@ -68,10 +76,8 @@ impl Mailbox {
         let key = signal_key(self.count + 1);
         let signal = ctx.signal::<Weighed<messages::Signal>>(&key).await?;
         meter.count(WRITE);
-        let messages::Signal { name, payload, at } = meter.read(signal);
         self.count += 1;
         self.coming = None;
-        self.taken.push_back(Signal::new(name, payload));
-        Ok(at)
+        Ok(self.add(meter.read(signal)))
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod attachment;
 pub(crate) mod beginning;
 pub(crate) mod cancellation;
 pub(crate) mod carried;
+pub(crate) mod child_ends;
 pub(crate) mod durable_context;
 pub(crate) mod ledger_writer;
 pub(crate) mod mailbox;

@@ -4,17 +4,22 @@ use neuron_types::{ChildRequest, DurableError, Effect, Outcome, RunSignal, signa
 use restate_sdk::{context::RequestTarget, serde::Json};
 
 use crate::{
-    door::segment::Segment,
+    door::{child_ends::ChildEnds, segment::Segment},
     wire::{
+        end_address::HEADER,
         messages::{Addressee, Attach, NamedSignal, Signal},
-        meter::CALL,
+        meter::{CALL, WRITE},
     },
 };
 
 impl Segment<'_> {
     /// Sends a request for another run, which is written to the journal: the server delivers it once, whatever happens
     /// to this run. So it is not known here whether the other run exists.
-    pub(crate) fn send_to_other(&self, effect: &Effect) -> Result<Outcome, DurableError> {
+    pub(crate) fn send_to_other(
+        &self,
+        effect: &Effect,
+        ends: Option<&mut ChildEnds>,
+    ) -> Result<Outcome, DurableError> {
         let steps = &self.steps;
         let service = steps.names.agent();
         let target = |run: &str, handler: &str| RequestTarget::workflow(service, run, handler);
@@ -24,21 +29,38 @@ impl Segment<'_> {
                 let ChildRequest { run, request } = &**child;
                 let request = serde_json::to_value(request).map_err(DurableError::engine)?;
                 let start = target(run.as_str(), "run");
-                drop(steps.ctx.request::<_, ()>(start, Json(request)).send());
+                let mut start = steps.ctx.request::<_, ()>(start, Json(request));
+                if let Some(ends) = ends {
+                    let address = ends.expect(steps.ctx).to_header();
+                    let address = address.map_err(DurableError::engine)?;
+                    start = start.header(HEADER.to_owned(), address);
+                }
+                drop(start.send());
                 Outcome::Agent
             }
             Effect::Signal(sent) => {
                 let RunSignal { run, name, payload } = RunSignal::clone(sent);
-                // A parent has attached itself before its children began. Children have no reason to.
-                if matches!(name.as_str(), signal::CHILD | signal::LEASE) {
-                    let put = RequestTarget::object(steps.names.inbox(), run.as_str(), "signal");
-                    let at = self.ledger().clock.now();
-                    let signal = Signal { name, payload, at };
-                    drop(steps.ctx.request::<_, ()>(put, Json(signal)).send());
-                } else {
-                    let take = target(run.as_str(), "signal");
-                    let signal = NamedSignal::of_run(name, payload);
-                    drop(steps.ctx.request::<_, ()>(take, Json(signal)).send());
+                let at = self.ledger().clock.now();
+                match (name.as_str(), &self.end_address) {
+                    // The run above awaits it in its own journal.
+                    (signal::CHILD, Some(to)) if to.run == run => {
+                        let end = Json(Signal { name, payload, at });
+                        steps.ctx.resolve_signal(&to.invocation, &to.signal, end);
+                        steps.meter.count(WRITE);
+                        return Ok(Outcome::Signal);
+                    }
+                    // A parent has attached itself before its children began. Children have no reason to.
+                    (signal::CHILD | signal::LEASE, _) => {
+                        let put =
+                            RequestTarget::object(steps.names.inbox(), run.as_str(), "signal");
+                        let signal = Signal { name, payload, at };
+                        drop(steps.ctx.request::<_, ()>(put, Json(signal)).send());
+                    }
+                    _ => {
+                        let take = target(run.as_str(), "signal");
+                        let signal = NamedSignal::of_run(name, payload);
+                        drop(steps.ctx.request::<_, ()>(take, Json(signal)).send());
+                    }
                 }
                 Outcome::Signal
             }

@@ -16,7 +16,7 @@ use crate::{
         work::Work,
     },
     door::{attachment::Attachment, ledger_writer::LedgerWriter, steps::Steps},
-    wire::entries::Observation,
+    wire::{end_address::EndAddress, entries::Observation},
 };
 
 /// A segment in progress: its steps, its attempts in this worker, what is in flight and what it shows.
@@ -36,6 +36,8 @@ pub(crate) struct Segment<'a> {
     ledger: Mutex<LedgerWriter>,
     /// Whether signals of other runs find the segment's invocation.
     pub(crate) attachment: Attachment<'a>,
+    /// Where the run's end is sent, if another run started it and awaits it there.
+    pub(crate) end_address: Option<EndAddress>,
 }
 
 impl<'a> Segment<'a> {
@@ -46,6 +48,7 @@ impl<'a> Segment<'a> {
         ledger: LedgerWriter,
         is_again: bool,
         attachment: Attachment<'a>,
+        end_address: Option<EndAddress>,
     ) -> Self {
         Self {
             attempts,
@@ -56,6 +59,7 @@ impl<'a> Segment<'a> {
             steps,
             ledger: Mutex::new(ledger),
             attachment,
+            end_address,
         }
     }
 

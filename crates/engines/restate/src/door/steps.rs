@@ -60,6 +60,7 @@ impl Steps<'_> {
                 },
                 pulse_ms: Started::pulse_ms(pulse),
                 deployment,
+                has_end_addresses: true,
                 patches,
             }
         };

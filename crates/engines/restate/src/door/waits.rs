@@ -16,6 +16,7 @@ use crate::{
     attempts::{attempted::Attempted, drain::Active},
     door::{
         cancellation::{Awaited, Cancellation, Durable},
+        child_ends::ChildEnds,
         mailbox::Mailbox,
         segment::Segment,
         steps::Steps,
@@ -49,6 +50,8 @@ const GRACE: Duration = Duration::from_millis(200);
 pub(crate) struct Waits<'a> {
     pub(crate) cancellation: Cancellation<'a>,
     pub(crate) mailbox: Mailbox,
+    /// The ends of other runs, in a first segment.
+    pub(crate) ends: Option<ChildEnds>,
     /// Deadlines.
     timers: BTreeMap<Handle, (Timer, Durable<'a, ()>)>,
     /// The sleep until the next attempt is due.
@@ -76,6 +79,7 @@ impl<'a> Waits<'a> {
         Self {
             cancellation,
             mailbox,
+            ends: None,
             timers: BTreeMap::new(),
             delay: None,
             done,
@@ -109,6 +113,9 @@ impl<'a> Waits<'a> {
         names: &[&str],
     ) -> Result<(), DurableError> {
         self.place += 1;
+        if self.cancellation.error().is_none() && !self.mailbox.has(names) {
+            self.receive_ends(segment).await?;
+        }
         while self.cancellation.error().is_none() && !self.mailbox.has(names) {
             let coming = self.mailbox.coming(segment.steps.ctx);
             if !self.is_done(&segment.steps, coming).await? {
@@ -147,7 +154,7 @@ impl<'a> Waits<'a> {
 
     /// Sends messages for other runs: runs that are to be started, and signals. The server has them with the journal,
     /// and delivers them. Returns whether there were any.
-    fn send_to_others(&self, segment: &Segment<'a>) -> Result<bool, DurableError> {
+    fn send_to_others(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         let sent: Vec<(Handle, Arc<Step>)> = {
             let flow = segment.flow();
             let attempts = flow.attempts();
@@ -157,7 +164,7 @@ impl<'a> Waits<'a> {
         };
         let mut facts = Vec::new();
         for (handle, step) in &sent {
-            let result = Ok(segment.send_to_other(&step.effect)?);
+            let result = Ok(segment.send_to_other(&step.effect, self.ends.as_mut())?);
             facts.push(Fact::Over {
                 handle: *handle,
                 result,
@@ -258,6 +265,7 @@ impl<'a> Waits<'a> {
             .into_iter()
             .chain(timers)
             .chain([coming])
+            .chain(self.ends.iter().flat_map(ChildEnds::handles))
             .collect()
     }
 
@@ -328,6 +336,7 @@ impl<'a> Waits<'a> {
             self.receive(segment).await?;
             news = true;
         }
+        news |= self.receive_ends(segment).await?;
         Ok(news)
     }
 
@@ -349,7 +358,30 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Receives the next signal, which has arrived.
+    /// Receives the ends of other runs that have arrived. Returns whether there are any.
+    async fn receive_ends(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
+        let Steps { ctx, meter, .. } = &segment.steps;
+        let mut are_any = false;
+        while let Some(ends) = &mut self.ends {
+            let handles: Vec<_> = ends.handles().chain([self.done]).collect();
+            let end = match Awaited::first(ctx, &handles).await {
+                Ok(first) => ends.receive(first, ctx, meter).await,
+                Err(error) => Err(error),
+            };
+            match end {
+                Ok(Some(end)) => {
+                    let at = self.mailbox.add(end);
+                    segment.ledger().clock.advance(at);
+                    are_any = true;
+                }
+                Ok(None) => break,
+                Err(error) => return Err(self.cancellation.engine_error(&error)),
+            }
+        }
+        Ok(are_any)
+    }
+
+    /// Receives the next signal of the inbox, which has arrived.
     async fn receive(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         let Steps { ctx, meter, .. } = &segment.steps;
         match self.mailbox.receive(ctx, meter).await {

@@ -9,7 +9,8 @@
 //! received is sent to it again. So every signal is kept until it is known to be received.
 //!
 //! A run that starts others attaches itself before it does. Its children send their signals here without a detour by the
-//! run's own handlers, which would look up what stands here already.
+//! run's own handlers, which would look up what stands here already. Only their ends do not take this way: each goes to
+//! the run's first invocation, under a name of its own.
 //!
 //! A run that has received signals closes its inbox at its end. A signal that arrived in the run's last moment, and
 //! that it did not receive, stays here. It does not count for a later run of the same id, which starts at another time.

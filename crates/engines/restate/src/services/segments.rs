@@ -13,7 +13,7 @@ use neuron_types::{
     DurableContext as _, DurableError, RunId, RunOutput, RunStart, declared_patches,
 };
 use restate_sdk::{
-    context::{RequestTarget, macro_support::SealedDurableFuture},
+    context::RequestTarget,
     endpoint::{ContextInternal, InputMetadata},
     errors::{HandlerError, HandlerResult, TerminalError},
     serde::Json,
@@ -23,8 +23,9 @@ use crate::{
     attempts::worker_context::WorkerContext,
     door::{
         beginning::Beginning,
-        cancellation::is_cancellation,
+        cancellation::{Awaited, is_cancellation},
         carried::Carried,
+        child_ends::ChildEnds,
         durable_context::{Opening, RestateDurableContext},
         ledger_writer::LedgerWriter,
         mailbox::Mailbox,
@@ -32,8 +33,10 @@ use crate::{
     },
     services::options::Settings,
     wire::{
+        end_address::EndAddress,
         given::Given,
         messages::{AT, Addressee, Attach, CONTINUED, CancelRequest},
+        meter::Meter,
         service_names::ServiceNames,
         wrong_start,
     },
@@ -103,20 +106,26 @@ impl Segments {
             ctx,
             id: &of.invocation_id,
             is_again,
+            end_address: EndAddress::of_headers(&of.headers),
         };
         let first = self.segment(invocation, &run_id, beginning, None, most);
-        let left = match first.await? {
+        let Left {
+            started_at,
+            deployment,
+            mut ends,
+        } = match first.await? {
             Ended::Over(output) => return Ok(Json(*output)),
             Ended::Continues(left) => left,
         };
         ctx.set(CONTINUED, true);
         let to = Addressee {
-            run: left.started_at,
+            run: started_at,
             at: of.invocation_id,
         };
-        let service = self.names.segments(left.deployment.as_deref());
+        let service = self.names.segments(deployment.as_deref());
         let output = loop {
-            if let Some(output) = self.next(ctx, &run_id, &service, &to).await? {
+            let next = self.next(ctx, &run_id, &service, &to, ends.as_mut());
+            if let Some(output) = next.await? {
                 break output;
             }
         };
@@ -141,6 +150,7 @@ impl Segments {
             state,
             ledger,
             mailbox,
+            end_address,
         } = carried;
         let attach = Attach {
             to: Addressee {
@@ -157,6 +167,7 @@ impl Segments {
             ctx,
             id: &of.invocation_id,
             is_again,
+            end_address,
         };
         let ended = self.segment(invocation, &run_id, beginning, carried, most);
         Ok(Json(match ended.await? {
@@ -165,13 +176,15 @@ impl Segments {
         }))
     }
 
-    /// Runs the next segment at this service, and answers the output if the segment ended the run.
+    /// Runs the next segment at this service, and answers the output if the segment ended the run. The ends of the runs
+    /// that the first segment started arrive here, and are passed on by the inbox.
     async fn next(
         &self,
         ctx: &ContextInternal,
         run_id: &RunId,
         service: &str,
         to: &Addressee,
+        mut ends: Option<&mut ChildEnds>,
     ) -> Result<Option<RunOutput>, TerminalError> {
         let target = RequestTarget::object(service, run_id.as_str(), "segment");
         let segment = ctx.request::<_, Json<Option<RunOutput>>>(target, ()).call();
@@ -184,11 +197,17 @@ impl Segments {
             drop(ctx.request::<_, ()>(target, Json(cancel)).send());
         };
         // Restate passes its own cancelling on to the segment. The inbox sends it to the segment behind.
-        while let Err(error) = ctx.select(vec![segment.handle()]).await {
-            if !is_cancellation(&error) {
-                return Err(error);
+        loop {
+            let others = ends.iter().flat_map(|ends| ends.handles());
+            let handles: Vec<_> = [Awaited::of(&segment)].into_iter().chain(others).collect();
+            match Awaited::first(ctx, &handles).await {
+                Ok(place) => match (place.checked_sub(1), &mut ends) {
+                    (Some(place), Some(ends)) => self.pass_on(ctx, run_id, ends, place).await?,
+                    _ => break,
+                },
+                Err(error) if is_cancellation(&error) => stop(),
+                Err(error) => return Err(error),
             }
-            stop();
         }
         match segment.await {
             Ok(Json(output)) => Ok(output),
@@ -199,6 +218,22 @@ impl Segments {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Passes on the end with this place, which has arrived, to the segment that executes the run.
+    async fn pass_on(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &RunId,
+        ends: &mut ChildEnds,
+        place: usize,
+    ) -> Result<(), TerminalError> {
+        // The size of this journal decides nothing any more.
+        if let Some(end) = ends.receive(place, ctx, &Meter::default()).await? {
+            let target = RequestTarget::object(self.names.inbox(), run_id.as_str(), "signal");
+            drop(ctx.request::<_, ()>(target, Json(end)).send());
+        }
+        Ok(())
     }
 
     /// Runs the workflow in this invocation.
@@ -224,6 +259,7 @@ impl Segments {
             is_again: invocation.is_again,
             patches: self.workflows.patches_of(beginning.agent()),
             deployment: self.settings.deployment.clone(),
+            end_address: invocation.end_address,
         };
         let workflow = self.workflows.of(&opening.agent);
         let opened = RestateDurableContext::open(opening, carried).await;
@@ -233,6 +269,7 @@ impl Segments {
             Err(DurableError::ContinuedAsNew) => {
                 return Ok(Ended::Continues(Left {
                     started_at: door.segment.ledger().status().started_at,
+                    ends: door.waits.into_inner().ends,
                     deployment: door.deployment,
                 }));
             }
@@ -251,6 +288,8 @@ struct Invocation<'a> {
     id: &'a str,
     /// Whether it is retried.
     is_again: bool,
+    /// Where the run's end is sent, if another run started it and awaits it there.
+    end_address: Option<EndAddress>,
 }
 
 /// The result of a segment.
@@ -266,6 +305,8 @@ struct Left {
     started_at: DateTime<Utc>,
     /// The deployment of the next segment.
     deployment: Option<String>,
+    /// The ends of other runs that have not arrived.
+    ends: Option<ChildEnds>,
 }
 
 fn run_id(key: String) -> Result<RunId, TerminalError> {

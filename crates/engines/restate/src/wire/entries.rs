@@ -156,6 +156,9 @@ pub(crate) struct Started {
     /// journal: it decides what is a wait and what is a timer. `None` is [`PULSE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pulse_ms: Option<u64>,
+    /// Whether a run's end is sent to the invocation that started the run. Journals of older builds sent it to the inbox.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) has_end_addresses: bool,
     /// The patches of the worker that began the segment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) patches: Vec<String>,
@@ -189,6 +192,7 @@ mod tests {
             begun: None,
             deployment: None,
             pulse_ms,
+            has_end_addresses: true,
             patches: Vec::new(),
         };
         let short = Duration::from_millis(200); // Only compared, never waited for.

@@ -1,5 +1,6 @@
 //! What is journaled, kept in state and sent between the services.
 
+pub(crate) mod end_address;
 pub(crate) mod entries;
 pub(crate) mod given;
 pub(crate) mod messages;

@@ -1,9 +1,11 @@
-//! Runs of a tree in which one run is ended from outside.
+//! Runs of a tree: how ends reach the runs above, and runs that are ended from outside.
 
-use neuron_testing::parked_tree;
-use neuron_types::{ExitReason, RunEvent, RunId, RunPhase, StepId};
+use neuron_engine::RunClient as _;
+use neuron_harness::until;
+use neuron_testing::{decision, parked_tree};
+use neuron_types::{ExitReason, RunEvent, RunId, RunPhase, StepId, Verdict};
 
-use crate::stage::Stage;
+use crate::{journals::journals, stage::Stage};
 
 /// The number of trees that are ended at once.
 const TREES: usize = 10;
@@ -58,4 +60,60 @@ async fn a_run_learns_that_one_below_it_was_killed() {
             _ => None,
         });
     assert_eq!(ended, Some(ExitReason::Terminated));
+}
+
+/// Answers the child's question, and waits for the end of the run that started it, which learns once how the child ended.
+async fn answered(stage: &Stage, run: &RunId, child: &RunId) {
+    let asked = stage.client.status(child).await.unwrap().approvals;
+    let mut answer = decision(&asked[0], Verdict::Answer);
+    answer.text = Some("Yes.".to_owned());
+    stage.client.decide(child, &answer).await.unwrap();
+    let output = stage.wait(run).await;
+    assert_eq!(output.exit_reason, Some(ExitReason::Complete));
+    assert_eq!(output.output.as_deref(), Some("Done."));
+    let mut ends = Vec::new();
+    for event in stage.events(run).await {
+        match event {
+            RunEvent::ChildEnded { exit_reason, .. } => ends.push(exit_reason),
+            RunEvent::SignalIgnored { .. } => panic!("{event:?}"),
+            _ => {}
+        }
+    }
+    assert_eq!(ends, [ExitReason::Complete]);
+}
+
+/// Returns how many entries of this kind the journal of the run's first invocation has.
+async fn count(stage: &Stage, run: &RunId, kind: &str) -> usize {
+    let target = format!("{}/{run}/run", stage.names.agent());
+    let query = format!(
+        "SELECT j.index FROM sys_journal j JOIN sys_invocation i ON i.id = j.id \
+         WHERE i.target = '{target}' AND j.entry_type = '{kind}'"
+    );
+    stage.query(&query).await.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_run_is_a_signal_from_its_journal_to_that_of_the_run_above() {
+    let stage = Stage::set("ends").await;
+    let (_, executor) = parked_tree();
+    let _worker = stage.worker(&executor).await;
+    let (run, child) = parked(&stage, "lead").await;
+    answered(&stage, &run, &child).await;
+    // The other entry of the child is the answer of a person.
+    assert_eq!(count(&stage, &child, "Command: SendSignal").await, 1);
+    assert_eq!(count(&stage, &run, "Notification: Signal").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_has_continued_as_new_learns_how_what_it_started_before_ended() {
+    let stage = Stage::set("ends-later").await;
+    let (_, executor) = parked_tree();
+    let _worker = stage
+        .worker_with(&executor, |services| services.continue_as_new_after(1))
+        .await;
+    let (run, child) = parked(&stage, "lead").await;
+    for run in [&run, &child] {
+        until(async || (journals(&stage, run, None).await.len() >= 2).then_some(())).await;
+    }
+    answered(&stage, &run, &child).await;
 }

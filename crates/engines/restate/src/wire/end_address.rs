@@ -1,0 +1,51 @@
+//! Where a run that another one started sends its end.
+
+use neuron_types::RunId;
+use restate_sdk::context::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+/// The header of a request for a run that contains an [`EndAddress`].
+pub(crate) const HEADER: &str = "neuron-end-address";
+
+/// The signal by which a run's end reaches the invocation that started it, without the inbox between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EndAddress {
+    /// The run that started it.
+    pub(crate) run: RunId,
+    /// The first invocation of that run, which is in progress as long as the run is.
+    pub(crate) invocation: String,
+    pub(crate) signal: String,
+}
+
+impl EndAddress {
+    /// Reads the address from the headers of a request. Without one that this build can read, the end takes the way by
+    /// the inbox.
+    pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Self> {
+        serde_json::from_str(headers.get(HEADER)?).ok()
+    }
+
+    /// Returns the content of the header.
+    pub(crate) fn to_header(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_it_was_written_and_another_header_is_no_address() {
+        let address = EndAddress {
+            run: RunId::new("lead").unwrap(),
+            invocation: "inv_1".to_owned(),
+            signal: "end-1".to_owned(),
+        };
+        let mut headers = HeaderMap::default();
+        assert_eq!(EndAddress::of_headers(&headers), None);
+        drop(headers.insert(HEADER, address.to_header().unwrap()));
+        assert_eq!(EndAddress::of_headers(&headers), Some(address));
+        drop(headers.insert(HEADER, "inv_1".to_owned()));
+        assert_eq!(EndAddress::of_headers(&headers), None);
+    }
+}
