@@ -2,8 +2,9 @@
 
 use neuron_engine::RunClient as _;
 use neuron_harness::until;
+use neuron_patience::patience;
 use neuron_testing::{decision, parked_tree};
-use neuron_types::{ExitReason, RunEvent, RunId, RunPhase, StepId, Verdict};
+use neuron_types::{AgentSpec, ExitReason, RunEvent, RunId, RunPhase, StepId, Verdict};
 
 use crate::{journals::journals, stage::Stage};
 
@@ -13,7 +14,18 @@ const TREES: usize = 10;
 /// Starts a run that starts another, and waits until the child waits for a person.
 async fn parked(stage: &Stage, name: &str) -> (RunId, RunId) {
     let (lead, _) = parked_tree();
-    let run = stage.start(name, &lead).await;
+    parked_with(stage, name, &lead).await
+}
+
+/// As [`parked`], with a lease that no slow moment of the machine ends.
+async fn parked_at_length(stage: &Stage, name: &str) -> (RunId, RunId) {
+    let (mut lead, _) = parked_tree();
+    lead.lease = patience();
+    parked_with(stage, name, &lead).await
+}
+
+async fn parked_with(stage: &Stage, name: &str, lead: &AgentSpec) -> (RunId, RunId) {
+    let run = stage.start(name, lead).await;
     let child = run.child(StepId::new(1, 1));
     stage.reaches(&child, RunPhase::WaitingForApproval).await;
     (run, child)
@@ -97,7 +109,7 @@ async fn the_end_of_a_run_is_a_signal_from_its_journal_to_that_of_the_run_above(
     let stage = Stage::set("ends").await;
     let (_, executor) = parked_tree();
     let _worker = stage.worker(&executor).await;
-    let (run, child) = parked(&stage, "lead").await;
+    let (run, child) = parked_at_length(&stage, "lead").await;
     answered(&stage, &run, &child).await;
     // The other entry of the child is the answer of a person.
     assert_eq!(count(&stage, &child, "Command: SendSignal").await, 1);
@@ -111,7 +123,7 @@ async fn a_run_that_has_continued_as_new_learns_how_what_it_started_before_ended
     let _worker = stage
         .worker_with(&executor, |services| services.continue_as_new_after(1))
         .await;
-    let (run, child) = parked(&stage, "lead").await;
+    let (run, child) = parked_at_length(&stage, "lead").await;
     for run in [&run, &child] {
         until(async || (journals(&stage, run, None).await.len() >= 2).then_some(())).await;
     }
