@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     door::cancellation::Awaited,
     wire::{
-        end_address::EndAddress,
+        end_address::{EndAddress, PREFIX},
         messages::Signal,
         meter::{Meter, WRITE, Weighed},
     },
@@ -59,7 +59,7 @@ impl ChildEnds {
     pub(crate) fn expect(&mut self, ctx: &ContextInternal) -> EndAddress {
         self.started += 1;
         let (nonce, _, _, _) = self.nonce.as_fields();
-        let signal = format!("end-{nonce:08x}-{}", self.started);
+        let signal = format!("{PREFIX}{nonce:08x}-{}", self.started);
         self.open.push(OpenEnd::new(ctx, signal.clone()));
         EndAddress {
             run: self.run.clone(),

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The header of a request for a run that contains an [`EndAddress`].
 pub(crate) const HEADER: &str = "neuron-end-address";
 
+/// The beginning of the names of these signals. A request from outside can name no other signal of an invocation.
+pub(crate) const PREFIX: &str = "end-";
+
 /// The signal by which a run's end reaches the invocation that started it, without the inbox between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EndAddress {
@@ -21,7 +24,8 @@ impl EndAddress {
     /// Reads the address from the headers of a request. Without one that this build can read, the end takes the way by
     /// the inbox.
     pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Self> {
-        serde_json::from_str(headers.get(HEADER)?).ok()
+        let address: Self = serde_json::from_str(headers.get(HEADER)?).ok()?;
+        address.signal.starts_with(PREFIX).then_some(address)
     }
 
     /// Returns the content of the header.
@@ -36,16 +40,19 @@ mod tests {
 
     #[test]
     fn an_address_is_read_as_it_was_written_and_another_header_is_no_address() {
-        let address = EndAddress {
+        let to = |signal: &str| EndAddress {
             run: RunId::new("lead").unwrap(),
             invocation: "inv_1".to_owned(),
-            signal: "end-1".to_owned(),
+            signal: signal.to_owned(),
         };
+        let address = to("end-1");
         let mut headers = HeaderMap::default();
         assert_eq!(EndAddress::of_headers(&headers), None);
         drop(headers.insert(HEADER, address.to_header().unwrap()));
         assert_eq!(EndAddress::of_headers(&headers), Some(address));
-        drop(headers.insert(HEADER, "inv_1".to_owned()));
-        assert_eq!(EndAddress::of_headers(&headers), None);
+        for other in ["inv_1".to_owned(), to("cancelled").to_header().unwrap()] {
+            drop(headers.insert(HEADER, other));
+            assert_eq!(EndAddress::of_headers(&headers), None);
+        }
     }
 }
