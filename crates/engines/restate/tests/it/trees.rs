@@ -8,7 +8,7 @@ use neuron_types::{AgentSpec, ExitReason, RunEvent, RunId, RunPhase, StepId, Ver
 
 use crate::{journals::journals, stage::Stage};
 
-/// The number of trees that are ended at once.
+/// The number of trees that are ended.
 const TREES: usize = 10;
 
 /// Starts a run that starts another, and waits until the child waits for a person.
@@ -38,12 +38,12 @@ async fn runs_whose_parent_was_killed_end_with_their_lease() {
     let _worker = stage.worker(&executor).await;
     let mut trees = Vec::new();
     for number in 0..TREES {
-        trees.push(parked(&stage, &format!("tree-{number}")).await);
+        let (run, child) = parked(&stage, &format!("tree-{number}")).await;
+        // Without a delay: on a slow machine the two would consider each other gone.
+        stage.change(&run, "kill").await;
+        trees.push(child);
     }
-    for (run, _) in &trees {
-        stage.change(run, "kill").await;
-    }
-    for (_, child) in &trees {
+    for child in &trees {
         let output = stage.wait(child).await;
         // When an invocation is killed, the server may also end what that invocation has sent.
         let is_gone = |message: &str| message == "the run that started it is gone";

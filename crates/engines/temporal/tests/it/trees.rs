@@ -8,7 +8,7 @@ use temporalio_common::UntypedWorkflow;
 
 use crate::stage::Stage;
 
-/// The number of trees that are ended at once.
+/// The number of trees that are ended.
 const TREES: usize = 10;
 
 async fn terminate(stage: &Stage, run: &RunId) {
@@ -33,12 +33,12 @@ async fn runs_whose_parent_was_terminated_end_with_their_lease() {
     let _worker = stage.worker(&executor);
     let mut trees = Vec::new();
     for number in 0..TREES {
-        trees.push(parked(&stage, &format!("tree-{number}")).await);
+        let (run, child) = parked(&stage, &format!("tree-{number}")).await;
+        // Without a delay: on a slow machine the two would consider each other gone.
+        terminate(&stage, &run).await;
+        trees.push(child);
     }
-    for (run, _) in &trees {
-        terminate(&stage, run).await;
-    }
-    for (_, child) in &trees {
+    for child in &trees {
         let output = stage.client.wait_for_end(child).await.unwrap();
         assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
         let message = output.error.unwrap().message;
