@@ -303,10 +303,10 @@ impl Executor {
             error.r#type = Empty,
         );
         let start = Instant::now();
-        let result = executor
-            .tool_attempt(&trace.inside(scope), call)
-            .instrument(span.clone())
-            .await;
+        let inside = trace.inside(scope);
+        // Boxed: each future around it would be moved with the room for it.
+        let calling = Box::pin(executor.tool_attempt(&inside, call));
+        let result = calling.instrument(span.clone()).await;
         let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         span.record("duration_ms", elapsed);
         let agent = executor.agent_of(scope);

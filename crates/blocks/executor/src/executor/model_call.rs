@@ -193,10 +193,10 @@ impl Executor {
             gen_ai.usage.output_tokens = Empty,
             error.r#type = Empty,
         );
-        let result = self
-            .until_well_formed(&trace.inside(scope), request, longest_turn)
-            .instrument(span.clone())
-            .await;
+        let inside = trace.inside(scope);
+        // Boxed: each future around it would be moved with the room for it.
+        let asking = Box::pin(self.until_well_formed(&inside, request, longest_turn));
+        let result = asking.instrument(span.clone()).await;
         let agent = self.agent_of(scope);
         measured::model_call(agent, scope, request, name, start.elapsed(), &result);
         match &result {
