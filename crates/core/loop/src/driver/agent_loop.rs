@@ -449,8 +449,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     fn time_over(&mut self, spent: Spent) -> Result<Progress, DurableError> {
-        self.leave_answer();
+        let answer = self.machine.state().in_flight;
         self.feed(Observation::TimeOver { spent })?;
+        if answer.is_some() {
+            self.leave_unwanted();
+        }
         Ok(Progress::Other)
     }
 

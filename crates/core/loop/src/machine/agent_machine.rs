@@ -253,6 +253,13 @@ impl AgentMachine {
             .saturating_add(1)
     }
 
+    /// Returns the position of a call of the loop's own that begins: no other has it.
+    pub(crate) fn take_own_call(&mut self) -> u32 {
+        let position = self.next_own_call();
+        self.state.own_calls = self.state.own_calls.saturating_add(1);
+        position
+    }
+
     /// Feeds the machine the result of its [`next`](Self::next) action, and the time.
     ///
     /// # Errors

@@ -248,13 +248,11 @@ impl AgentMachine {
         self.leave_answer();
         if let (Stage::GuardAnswer(_), true) = (&self.state.stage, is_held && is_made) {
             // Judges are asked once more, for which something is put aside anew.
-            self.left_finding();
             self.hold_for_answer();
         } else if is_held && is_made {
             // The call is made once more, in a turn of its own: there has to be room for it.
-            match self.state.stage {
-                Stage::GuardInput => self.left_finding(),
-                _ => self.state.turns_again = self.state.turns_again.saturating_add(1),
+            if self.state.stage != Stage::GuardInput {
+                self.state.turns_again = self.state.turns_again.saturating_add(1);
             }
             self.begin_turn(now);
         }

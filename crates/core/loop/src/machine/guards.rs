@@ -115,7 +115,6 @@ impl AgentMachine {
         let held = self.state.budget.held.take();
         self.judged(GuardPoint::Input, None, held, spent);
         self.leave_answer();
-        self.left_finding();
         self.state.stage = Stage::ReviewContext;
         let guarded = match result {
             Ok(guarded) => guarded,

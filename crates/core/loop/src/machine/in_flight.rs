@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CallState, Effect, GuardOutcome, Outcome, PendingCall, Preview, RunEvent,
-    Stage, Step, StepFailure, ToolCall, ToolDefinition, ToolEffects, VerifyOutcome,
+    Stage, Step, StepFailure, StepId, ToolCall, ToolDefinition, ToolEffects, VerifyOutcome,
 };
 
 use crate::{
@@ -140,7 +140,7 @@ impl AgentMachine {
         match self.phase() {
             Phase::Calling => self.state.in_flight = Some(MODEL_CALL),
             Phase::Adopting | Phase::Guarding | Phase::GuardingAnswer => {
-                self.state.in_flight = Some(self.next_own_call());
+                self.state.in_flight = Some(self.take_own_call());
             }
             _ => self.turn_started(now),
         }
@@ -149,7 +149,10 @@ impl AgentMachine {
     /// Nothing waits for the model's call any more, or for the step that finds a definition: that step is made again if
     /// the run continues.
     pub(crate) fn leave_answer(&mut self) {
-        if self.state.in_flight.take().is_some() {
+        if let Some(position) = self.state.in_flight.take() {
+            // A state of an older build has not counted a step of the loop's own that is in flight.
+            let number = position.saturating_sub(StepId::OWN_CALLS);
+            self.state.own_calls = self.state.own_calls.max(number);
             self.charge_call();
         }
     }

@@ -91,7 +91,6 @@ impl AgentMachine {
         let held = self.state.budget.held.take();
         self.judged(GuardPoint::Output, None, held, spent);
         self.leave_answer();
-        self.left_finding();
         if let Err(failure) = &result
             && failure.kind == FailureKind::OutOfBudget
             && self.tries_again()

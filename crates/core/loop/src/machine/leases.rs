@@ -118,8 +118,7 @@ impl AgentMachine {
         }
         let signal = to_tell.remove(0);
         let run = signal.run.clone();
-        let position = self.next_own_call();
-        self.state.own_calls = self.state.own_calls.saturating_add(1);
+        let position = self.take_own_call();
         let step = self.to_another(Effect::Signal(Box::new(signal)), position);
         Some((run, step))
     }

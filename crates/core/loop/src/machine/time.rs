@@ -70,6 +70,7 @@ impl AgentMachine {
         let Some((_, limit)) = self.clock() else {
             return;
         };
+        let is_begun = self.state.in_flight.is_some();
         self.leave_answer();
         match &self.state.stage {
             // What is in flight is left first.
@@ -82,13 +83,22 @@ impl AgentMachine {
             Stage::CallModel if self.state.halt.is_none() => self.left_model_call(),
             Stage::GuardAnswer(_) => {
                 self.leave_unjudged();
-                self.left_finding();
+                self.skip_own_call(is_begun);
                 self.left_model_call();
             }
-            Stage::Upgrade | Stage::GuardInput if self.state.halt.is_none() => self.left_finding(),
+            Stage::Upgrade | Stage::GuardInput if self.state.halt.is_none() => {
+                self.skip_own_call(is_begun);
+            }
             _ => {}
         }
         self.reach_limit(limit, now);
+    }
+
+    /// A call of the loop's own that was to begin does not: its number is left out, as recorded runs leave it out.
+    fn skip_own_call(&mut self, is_begun: bool) {
+        if !is_begun {
+            self.take_own_call();
+        }
     }
 
     fn left_review(&mut self, spent: Spent) {

@@ -53,11 +53,6 @@ impl AgentMachine {
         Step::new(Effect::Definition(request), options)
     }
 
-    /// The step that finds the current definition was left: the next has another number.
-    pub(crate) fn left_finding(&mut self) {
-        self.state.own_calls = self.state.own_calls.saturating_add(1);
-    }
-
     /// The current definition is known, or why not: the run continues with its next turn.
     pub(crate) fn definition_found(
         &mut self,
@@ -65,7 +60,6 @@ impl AgentMachine {
         now: DateTime<Utc>,
     ) {
         self.leave_answer();
-        self.left_finding();
         let handover = self.state.handover.take();
         let upgrade = match handover {
             Some(_) => None,

@@ -6,7 +6,7 @@ use neuron_types::{
     ContentBlock, Decision, Effect, ExitReason, FailureKind, GuardEnd, GuardOutcome, GuardPoint,
     GuardRequest, GuardSpec, Guarded, Held, JudgeCall, JudgeSpec, Limits, Message, ModelRate,
     OnHalt, Outcome, PermissionDecision, RequestHead, RunId, RunInput, RunOutput, RunRequest,
-    RunSignal, Spent, Step, StepFailure, StopReason, SubAgent, TokenUsage, ToolDefinition,
+    RunSignal, Spent, Step, StepFailure, StepId, StopReason, SubAgent, TokenUsage, ToolDefinition,
     ToolOutput, Verification, VerifyOutcome, json_bytes, signal,
 };
 use proptest::prelude::*;
@@ -37,6 +37,26 @@ struct Run {
     /// What has arrived and was not read.
     mail: VecDeque<RunSignal>,
     is_told: bool,
+    /// The steps that it has begun.
+    begun: BTreeMap<StepId, Effect>,
+}
+
+impl Run {
+    /// A step that is begun again after the run was moved is the same step.
+    fn begin(&mut self, step: &Step) {
+        let Step { effect, options } = step;
+        let known = self.begun.insert(options.step, effect.clone());
+        let kind = known.as_ref().map(Effect::kind);
+        let kind = kind.filter(|_| known.as_ref().is_some_and(|known| !is_same(known, effect)));
+        let id = options.step;
+        assert_eq!(kind, None, "{id} is the step of {effect:?}, too");
+    }
+}
+
+/// Returns whether one of these is the other, made once more: what may be asked then is of no account.
+fn is_same(one: &Effect, other: &Effect) -> bool {
+    let same_kind = one.kind() == other.kind();
+    same_kind && (one == other || !matches!(one, Effect::Signal(_) | Effect::Verify(_)))
 }
 
 /// The pool that runs below share, if there is one.
@@ -148,6 +168,7 @@ impl World {
             going: Vec::new(),
             mail: VecDeque::new(),
             is_told: false,
+            begun: BTreeMap::new(),
         };
         self.runs.insert(run, run_of);
     }
@@ -182,6 +203,7 @@ impl World {
             run.machine.take_up(self.now);
         }
         if let Some((to, step)) = run.machine.next_to_tell() {
+            run.begin(&step);
             self.tell(id, &to, step.effect);
             return true;
         }
@@ -209,6 +231,7 @@ impl World {
                 self.feed(id, Observation::Authorized(decisions))
             }
             Action::Start(steps) => {
+                steps.iter().for_each(|step| run.begin(step));
                 run.going.extend(steps);
                 self.feed(id, Observation::Started)
             }
@@ -277,6 +300,7 @@ impl World {
         let output = run.machine.output(id, "test");
         let parent = run.machine.state.tree.parent.clone();
         let cancels = run.machine.cancels_of_children();
+        cancels.iter().for_each(|step| run.begin(step));
         for cancel in cancels {
             if let Effect::Signal(signal) = cancel.effect
                 && let Some(child) = self.runs.get_mut(&signal.run)
@@ -669,6 +693,69 @@ fn a_tree_that_is_always_started_anew_ends_at_its_budget() {
     );
     assert!(world.billed().tokens <= 60_000);
     assert!(world.runs.len() > 3, "it has started others");
+}
+
+/// A run with a child, whose guards look at a message that has just come, and the step in which they do.
+fn guarding_beside_a_child() -> (AgentMachine, Step, RunId) {
+    let mut agent = agent(Limits::default(), false, None);
+    agent.guards.push(GuardSpec {
+        at: [GuardPoint::Input].into(),
+        ..judge()
+    });
+    let input = RunInput::new(agent, Message::user("Do it."));
+    let mut machine = AgentMachine::new(input, DateTime::UNIX_EPOCH).with_run(root());
+    machine.state.tree.secret = Some(Uuid::nil());
+    let child: RunId = "root.1-1".parse().unwrap();
+    machine
+        .state
+        .tree
+        .children
+        .push(open_child(&child, Pooled::default()));
+    let now = DateTime::UNIX_EPOCH;
+    machine
+        .feed(Observation::Messages(Vec::new()), now)
+        .unwrap();
+    let Action::Start(mut steps) = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    machine.feed(Observation::Started, now).unwrap();
+    (machine, steps.remove(0), child)
+}
+
+#[test]
+fn what_another_run_is_told_beside_a_judge_is_another_step() {
+    let (mut machine, judging, child) = guarding_beside_a_child();
+    let request = LeaseRequest {
+        key: machine.state.tree.key_of(&child),
+        run: child,
+        number: 1,
+        need: of_pool(POOL, 1),
+        want: of_pool(POOL, 1),
+    };
+    let now = DateTime::UNIX_EPOCH;
+    machine.feed(Observation::LeaseAsked(request), now).unwrap();
+    let (_, telling) = machine.next_to_tell().expect("the child is answered");
+    assert_ne!(telling.options.step, judging.options.step);
+    let position = judging.options.step.position;
+    assert!(machine.wants(position));
+    let result = Ok(Outcome::Guard(GuardOutcome::Input(
+        vec![Guarded::default()],
+    )));
+    let ended = Observation::Ended { position, result };
+    machine.feed(ended, now).unwrap();
+    assert!(machine.next_own_call() > telling.options.step.position);
+}
+
+#[test]
+fn a_child_is_cancelled_in_another_step_than_that_of_a_judge_that_was_left() {
+    let (mut machine, judging, _) = guarding_beside_a_child();
+    machine.leave_answer();
+    let cancelled = Observation::Cancelled { reason: None };
+    machine.feed(cancelled, DateTime::UNIX_EPOCH).unwrap();
+    let tree = &machine.state.tree;
+    assert_eq!(tree.children.len(), 1, "it has not ended");
+    let cancels = machine.cancels_of_children();
+    assert_ne!(cancels[0].options.step, judging.options.step);
 }
 
 const MINUTE: Duration = Duration::from_secs(60); // Only counted, never waited for.
