@@ -14,7 +14,12 @@ pub(super) fn mismatch(form: &ResponseFormat, response: &CompletionResponse) -> 
     if !is_whole || blocks.any(|block| matches!(block, ContentBlock::ToolUse { .. })) {
         return None;
     }
-    let read = || serde_json::from_str::<Value>(&response.message.text());
+    misfit(form, &response.message.text())
+}
+
+/// Returns why the text of a whole answer is not of this form; `None` if it is.
+pub(super) fn misfit(form: &ResponseFormat, text: &str) -> Option<String> {
+    let read = || serde_json::from_str::<Value>(text);
     match form {
         ResponseFormat::Text => None,
         ResponseFormat::JsonObject => match read() {

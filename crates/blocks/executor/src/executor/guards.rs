@@ -12,6 +12,7 @@ use serde_json::Value;
 use tracing::{Instrument as _, Span, field::Empty, info_span};
 
 use super::{
+    answer_form,
     attempt::panic_text,
     hooks::{Hooks, ToolVerdict},
     judges::{Judges, failed},
@@ -81,11 +82,12 @@ impl Guards {
                 }
                 Ok(GuardOutcome::Result(all))
             }
-            GuardRequest::Output { text, .. } => {
+            GuardRequest::Output { text, form, .. } => {
                 let subject = GuardSubject::new(GuardPoint::Output, text);
-                Ok(GuardOutcome::Output(
-                    self.look(subject, Some(judges)).await?,
-                ))
+                let mut said = self.look(subject, Some(judges)).await?;
+                let replaced = said.replaced.as_deref().zip(form.as_deref());
+                said.mismatch = replaced.and_then(|(text, form)| answer_form::misfit(form, text));
+                Ok(GuardOutcome::Output(said))
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CompletionResponse, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest, GuardVerdict,
-    Guarded, JudgedAnswer, Spent, Stage, Step, StepFailure, withheld,
+    CompletionResponse, ContentBlock, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest,
+    GuardVerdict, Guarded, JudgedAnswer, ResponseFormat, Spent, Stage, Step, StepFailure,
+    StopReason, withheld,
 };
 
 use crate::{
@@ -66,9 +67,27 @@ impl AgentMachine {
         }
     }
 
+    /// The form that the answer that judges are to look at must have, if it must have one: not where it asks for calls or
+    /// was cut.
+    fn unjudged_form(&self) -> Option<ResponseFormat> {
+        let Stage::GuardAnswer(answer) = &self.state.stage else {
+            return None;
+        };
+        let is_whole = matches!(
+            answer.response.stop_reason,
+            StopReason::EndTurn | StopReason::StopSequence
+        );
+        let mut content = answer.response.message.content.iter();
+        let asks = content.any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+        let form = self.state.agent.head.response_format.as_ref();
+        let form = form.filter(|form| **form != ResponseFormat::Text);
+        form.filter(|_| is_whole && !asks).cloned()
+    }
+
     /// The step in which judges look at the answer.
     pub(crate) fn answer_guarding(&self) -> Step {
         let text = self.unjudged_answer().unwrap_or_default();
+        let form = self.unjudged_form().map(Box::new);
         let judging = self.judging_of_answer(&text);
         let held = self.state.budget.held;
         let judges = judging.within(held, self.is_bounded());
@@ -76,7 +95,7 @@ impl AgentMachine {
         options.guards = judges.iter().map(|judge| judge.guard.clone()).collect();
         options.held = held;
         Step::new(
-            Effect::Guard(GuardRequest::Output { text, judges }),
+            Effect::Guard(GuardRequest::Output { text, judges, form }),
             options,
         )
     }

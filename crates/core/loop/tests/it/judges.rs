@@ -7,7 +7,8 @@ use neuron_types::{
     AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, Effect, ExitReason,
     FailureKind, GuardOutcome, GuardPoint, GuardRequest, GuardSpec, GuardVerdict, Guarded,
     JudgeSpec, Limits, Message, ModelRate, OnHalt, Outcome, PendingCall, PermissionDecision,
-    RunEvent, RunInput, Spent, Stage, Step, StepFailure, StopReason, TokenUsage, ToolOutput,
+    ResponseFormat, RunEvent, RunInput, Spent, Stage, Step, StepFailure, StopReason, TokenUsage,
+    ToolOutput,
 };
 use rust_decimal::Decimal;
 
@@ -494,7 +495,7 @@ fn an_answer_is_shown_when_its_judge_has_passed_it_and_not_before() {
     let step = next_step(&machine);
     let held = step.options.held.expect("something is put aside");
     assert_eq!(step.options.guards, ["judge"]);
-    let GuardRequest::Output { text, judges } = request(&step) else {
+    let GuardRequest::Output { text, judges, .. } = request(&step) else {
         panic!("{step:?}");
     };
     assert_eq!(text, "Forty-two.");
@@ -537,6 +538,66 @@ fn what_a_judge_says_of_an_answer_is_what_becomes_of_it() {
         assert_eq!(machine.state().last_text.as_deref(), Some(text));
         assert_eq!(machine.messages().last().unwrap().text(), text);
     }
+}
+
+/// An agent whose answers are JSON objects, and a judge looks at them.
+fn answering_in_form(answer: &CompletionResponse) -> AgentMachine {
+    let mut agent = judging(GuardPoint::Output, None);
+    agent.head_mut().response_format = Some(ResponseFormat::JsonObject);
+    let mut machine = begun(agent);
+    to_model_call(&mut machine);
+    model_ended(&mut machine, Ok(answer.clone()), 1);
+    machine
+}
+
+#[test]
+fn what_a_judge_puts_in_the_place_of_an_answer_has_to_fit_the_form_of_answers() {
+    let replaced = |with: &str, mismatch: Option<&str>| {
+        let mut said = Guarded::default();
+        let with = with.to_owned();
+        let reason = reason();
+        said.take("judge", GuardVerdict::Replace { with, reason });
+        said.mismatch = mismatch.map(str::to_owned);
+        GuardOutcome::Output(said)
+    };
+    let mut machine = answering_in_form(&says("{}"));
+    let step = next_step(&machine);
+    let GuardRequest::Output { form, .. } = request(&step) else {
+        panic!("{step:?}");
+    };
+    assert_eq!(form.as_deref(), Some(&ResponseFormat::JsonObject));
+    guards_end(&mut machine, Ok(replaced("[gone]", Some("it is no JSON"))));
+    let events = machine.take_events();
+    let is_rejected = |event: &RunEvent| matches!(event, RunEvent::AnswerRejected { reason, .. } if reason == "it is no JSON");
+    assert!(events.iter().any(is_rejected), "{events:#?}");
+    to_model_call(&mut machine);
+    model_ended(&mut machine, Ok(says("{}")), 2);
+    let again = replaced("[gone]", Some("it is no JSON"));
+    guards_end(&mut machine, Ok(again));
+    assert_eq!(exit(&machine), ExitReason::Failed);
+
+    // What the judge leaves of an answer that did not fit may fit.
+    let mut answer = says("{} ");
+    answer.mismatch = Some("it has too much".into());
+    let mut machine = answering_in_form(&answer);
+    guards_end(&mut machine, Ok(replaced("{}", None)));
+    feed(&mut machine, Observation::Messages(Vec::new()));
+    assert_eq!(exit(&machine), ExitReason::Complete);
+    assert_eq!(machine.state().last_text.as_deref(), Some("{}"));
+}
+
+#[test]
+fn an_answer_that_asks_for_calls_has_no_form_that_a_judge_must_keep_to() {
+    let mut answer = one_call("look");
+    answer
+        .message
+        .content
+        .push(ContentBlock::Text("I look.".into()));
+    let step = next_step(&answering_in_form(&answer));
+    assert!(matches!(
+        request(&step),
+        GuardRequest::Output { form: None, .. }
+    ));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GuardPoint, Guarded, JudgeCall, Spent, ToolCall};
+use crate::{GuardPoint, Guarded, JudgeCall, ResponseFormat, Spent, ToolCall};
 
 /// What guards are asked in a step of their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub enum GuardRequest {
         text: String,
         /// The judges that may ask their models.
         judges: Vec<JudgeCall>,
+        /// The form that what they put in its place has to have; `None` where the answer may have any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        form: Option<Box<ResponseFormat>>,
     },
 }
 

@@ -69,11 +69,12 @@ impl Default for CompletionResponse {
 }
 
 impl CompletionResponse {
-    /// Leaves of the answer what guards left: the text that they put in its place, or why it is withheld. What they said is
-    /// kept beside it.
+    /// Leaves of the answer what guards left: the text that they put in its place, or why it is withheld. Whether that text
+    /// fits the form of answers counts from now on. What they said is kept beside it.
     pub fn take_guarded(&mut self, mut said: Guarded) {
         if let Some(with) = said.replaced.take() {
             self.message.replace_text(with);
+            self.mismatch = said.mismatch.take();
         }
         if let GuardEnd::Block(reason) = &said.end {
             self.message.replace_text(withheld(reason));

@@ -14,6 +14,9 @@ pub struct Guarded {
     /// What takes the place of what was looked at, and of the arguments of a call as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced: Option<String>,
+    /// Why what takes the place of an answer is not of the form that the answer must have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<String>,
     /// Whether it passes.
     #[serde(skip_serializing_if = "GuardEnd::is_pass")]
     pub end: GuardEnd,
@@ -111,7 +114,9 @@ impl Guarded {
     #[must_use]
     pub fn and_then(mut self, then: Self) -> Self {
         self.notes.extend(then.notes);
-        self.replaced = then.replaced.or(self.replaced);
+        if then.replaced.is_some() {
+            (self.replaced, self.mismatch) = (then.replaced, then.mismatch);
+        }
         self.end = self.end.and(then.end);
         for guard in then.deferred {
             self.defer(&guard);

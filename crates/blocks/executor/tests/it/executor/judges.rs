@@ -13,9 +13,10 @@ use neuron_guards::{ModelGuard, TextGuard, Then};
 use neuron_testing::effects::{TestTool, scope};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, Effect, FailureKind, GuardEnd, GuardOutcome, GuardPoint,
-    GuardRequest, Guarded, JudgeCall, Message, Outcome, Provider, ProviderError, StepFailure,
-    TokenUsage, ToolCall, ToolDyn, ToolOutput,
+    CompletionRequest, CompletionResponse, Effect, FailureKind, Guard, GuardEnd, GuardError,
+    GuardOutcome, GuardPoint, GuardRequest, GuardSubject, GuardVerdict, Guarded, Judge, JudgeCall,
+    JudgeSpec, Message, Outcome, Provider, ProviderError, RequestHead, ResponseFormat, StepFailure,
+    TokenUsage, ToolCall, ToolDyn, ToolOutput, WasmBoxedFuture,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -397,6 +398,7 @@ async fn it_is_asked_about_an_answer_after_the_step_of_the_model() {
     let effect = Effect::Guard(GuardRequest::Output {
         text: "Forty-two.".into(),
         judges: vec![call(None)],
+        form: None,
     });
     let said = executor.perform(&named(), &effect).await.unwrap();
     let Outcome::Guard(GuardOutcome::Output(said)) = said else {
@@ -405,4 +407,103 @@ async fn it_is_asked_about_an_answer_after_the_step_of_the_model() {
     assert_eq!(said.end, GuardEnd::Block("it is Sunday".into()));
     assert_eq!(model.asked(), 1);
     assert_eq!(said.spent.unwrap().usage.total(), 78);
+}
+
+/// A guard of a program that puts what its model says in the place of an answer or of arguments.
+struct Rewrites(JudgeSpec);
+
+impl Judge for Rewrites {
+    fn spec(&self) -> JudgeSpec {
+        self.0.clone()
+    }
+
+    fn question(&self, subject: GuardSubject<'_>) -> Option<CompletionRequest> {
+        let messages = vec![Message::user(subject.text)];
+        Some(CompletionRequest::new(RequestHead::default(), messages))
+    }
+
+    fn verdict(&self, response: &CompletionResponse) -> Result<GuardVerdict, GuardError> {
+        Ok(GuardVerdict::Replace {
+            with: response.message.text(),
+            reason: "it is Sunday".into(),
+        })
+    }
+}
+
+impl Guard for Rewrites {
+    fn name(&self) -> &'static str {
+        "judge"
+    }
+
+    fn on_failure(&self, _: String) -> GuardVerdict {
+        GuardVerdict::Pass
+    }
+
+    fn judge(&self) -> Option<&dyn Judge> {
+        Some(self)
+    }
+
+    fn check<'a>(
+        &'a self,
+        _: GuardSubject<'a>,
+    ) -> WasmBoxedFuture<'a, Result<GuardVerdict, GuardError>> {
+        Box::pin(async { Ok(GuardVerdict::Pass) })
+    }
+}
+
+/// An executor whose judge puts this in the place of what it looks at.
+fn rewriting(with_text: &'static str) -> Executor {
+    let spec = judge().judge().unwrap().spec();
+    let model = Says::new(with_text);
+    with(&model).tools(echo()).guard(Rewrites(spec)).build()
+}
+
+#[tokio::test]
+async fn what_it_puts_in_the_place_of_an_answer_is_checked_against_the_form_of_answers() {
+    let form = ResponseFormat::JsonSchema {
+        name: "total".into(),
+        schema: json!({"type": "object", "required": ["total"]}),
+        strict: true,
+    };
+    let wrong =
+        Some("it does not fit its schema; at the top level: \"total\" is a required property");
+    for (with, form, mismatch) in [
+        (r#"{"total": 1}"#, Some(form.clone()), None),
+        ("{}", Some(form), wrong),
+        ("{}", Some(ResponseFormat::JsonObject), None),
+        ("{}", None, None),
+    ] {
+        let effect = Effect::Guard(GuardRequest::Output {
+            text: r#"{"total": 42}"#.into(),
+            judges: vec![call(None)],
+            form: form.map(Box::new),
+        });
+        let said = rewriting(with).perform(&named(), &effect).await.unwrap();
+        let Outcome::Guard(GuardOutcome::Output(said)) = said else {
+            panic!("{said:?}");
+        };
+        assert_eq!(said.replaced.as_deref(), Some(with));
+        assert_eq!(said.mismatch.as_deref(), mismatch);
+    }
+}
+
+#[tokio::test]
+async fn what_it_puts_in_the_place_of_arguments_is_checked_against_the_schema_of_the_tool() {
+    let executor = rewriting(r#"{"text": 1}"#);
+    let wanted = ToolCall::new("c1", "echo", json!({"text": "x"}));
+    let effect = Effect::Guard(GuardRequest::Call {
+        call: Box::new(wanted.clone()),
+        hooks: false,
+        judges: vec![call(None)],
+    });
+    let said = executor.perform(&named(), &effect).await.unwrap();
+    let Outcome::Guard(GuardOutcome::Call(said)) = said else {
+        panic!("{said:?}");
+    };
+    let input = serde_json::from_str(&said.replaced.unwrap()).unwrap();
+    let changed = ToolCall { input, ..wanted };
+    let output = executor.call_tool(&scope(), &changed).await.unwrap();
+    assert!(output.is_error, "{output:?}");
+    let text = output.texts().concat();
+    assert!(text.contains("do not fit the schema of echo"), "{text}");
 }

@@ -62,6 +62,7 @@ pub(crate) fn guarded() -> Guarded {
             reason: "it has a secret".into(),
         }],
         replaced: Some("[secret]".into()),
+        mismatch: Some("it is no JSON".into()),
         end: GuardEnd::Ask("it has a secret".into()),
         deferred: vec!["judge".into()],
         spent: Some(Box::new(Spent::new(usage(), Some(price())))),

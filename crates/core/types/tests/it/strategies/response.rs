@@ -96,12 +96,12 @@ prop_compose! {
 prop_compose! {
     pub(crate) fn guarded()(
         notes in few(guard_note()),
-        replaced in option::of(text()),
+        [replaced, mismatch] in [option::of(text()), option::of(text())],
         end in guard_end(),
         deferred in few(text()),
         spent in option::of(spent()),
     ) -> Guarded {
-        Guarded { notes, replaced, end, deferred, spent }
+        Guarded { notes, replaced, mismatch, end, deferred, spent }
     }
 }
 
