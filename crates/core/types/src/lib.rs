@@ -164,5 +164,5 @@ pub use usage::pooled::Pooled;
 pub use usage::spent::Spent;
 pub use usage::token_usage::{TokenUsage, UsageIteration, cost_sum};
 pub use verdict::guard_verdict::GuardVerdict;
-pub use verdict::guarded::{GuardEnd, GuardNote, Guarded, withheld};
+pub use verdict::guarded::{GuardEnd, GuardNote, Guarded, LEFT_UNJUDGED, withheld};
 pub use wasm::{WasmBoxedFuture, WasmCompatSend, WasmCompatSync};

@@ -3,17 +3,14 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     CompletionResponse, ContentBlock, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest,
-    GuardVerdict, Guarded, JudgedAnswer, ResponseFormat, Spent, Stage, Step, StepFailure,
-    StopReason, withheld,
+    GuardVerdict, Guarded, JudgedAnswer, LEFT_UNJUDGED, ResponseFormat, Spent, Stage, Step,
+    StepFailure, StopReason, withheld,
 };
 
 use crate::{
     AgentMachine,
     machine::{batch::ends_run, guards::GUARDING, judges::not_asked},
 };
-
-/// What the model reads of an answer that no judge has looked at, since the run had no time left for it.
-const LEFT: &str = "the run stopped before judges had looked at it";
 
 impl AgentMachine {
     /// Has judges look at an answer, if there are any for it. Returns an answer that none looks at: the caller takes it.
@@ -170,7 +167,7 @@ impl AgentMachine {
     pub(crate) fn leave_unjudged(&mut self) {
         if let Some(JudgedAnswer { response, .. }) = self.take_unjudged() {
             self.leave_answer();
-            self.withhold_unjudged(response, LEFT);
+            self.withhold_unjudged(response, LEFT_UNJUDGED);
         }
     }
 

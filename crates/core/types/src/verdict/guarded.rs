@@ -149,6 +149,10 @@ impl Guarded {
     }
 }
 
+/// Why an answer is [withheld] whose judges had not looked at it when the run had no time left for them. It is no part of
+/// the conversation.
+pub const LEFT_UNJUDGED: &str = "the run stopped before judges had looked at it";
+
 /// Returns what stands in the place of a text that guards did not pass, for this reason.
 #[must_use]
 pub fn withheld(reason: &str) -> String {

@@ -2,9 +2,14 @@
 
 use std::collections::{BTreeSet, btree_map::Entry};
 
-use neuron_types::{ContentBlock, Message, RecordedEvent, Role, RunEvent, StopReason};
+use neuron_types::{
+    ContentBlock, LEFT_UNJUDGED, Message, RecordedEvent, Role, RunEvent, StopReason, withheld,
+};
 
-use super::known_steps::{KnownResult, KnownSteps};
+use super::{
+    doubted_answer::asked_about,
+    known_steps::{KnownResult, KnownSteps},
+};
 
 /// A turn, as its events describe it.
 struct Turn<'a> {
@@ -12,6 +17,21 @@ struct Turn<'a> {
     text: &'a str,
     /// The ids of its calls.
     calls: BTreeSet<&'a str>,
+    /// A guard had a person asked about its answer, of which the events have no text.
+    is_asked: bool,
+}
+
+impl Turn<'_> {
+    fn said_something(&self) -> bool {
+        !self.text.is_empty() || !self.calls.is_empty() || self.is_asked
+    }
+
+    /// Returns whether this is the answer of the turn, which asks for these calls.
+    fn has(&self, answer: &Message, asked: &[&str]) -> bool {
+        let has_calls = self.calls.iter().all(|call| asked.contains(call));
+        // A person may have released it, or not.
+        has_calls && (self.is_asked || answer.text() == self.text)
+    }
 }
 
 /// Recovers turns whose steps are not known from a conversation that still has them. `events` are those before the
@@ -24,13 +44,11 @@ pub(super) fn recover(steps: &mut KnownSteps, events: &[RecordedEvent], conversa
     let mut older = turns.iter().rev();
     let answers = conversation.iter().enumerate().rev();
     for (index, message) in answers.filter(|(_, message)| message.role == Role::Assistant) {
-        let said_something = |turn: &&Turn<'_>| !turn.text.is_empty() || !turn.calls.is_empty();
-        let Some(turn) = older.find(said_something) else {
+        let asked: Vec<&str> = message.content.iter().filter_map(asked_call).collect();
+        let Some(turn) = older.find(|turn| turn.said_something()) else {
             return;
         };
-        let asked: Vec<&str> = message.content.iter().filter_map(asked_call).collect();
-        let has_calls = turn.calls.iter().all(|call| asked.contains(call));
-        if message.text() != turn.text || !has_calls {
+        if !turn.has(message, &asked) {
             return;
         }
         if let Entry::Vacant(unknown) = steps.answers.entry(turn.number) {
@@ -59,17 +77,22 @@ pub(super) fn recover(steps: &mut KnownSteps, events: &[RecordedEvent], conversa
 /// Returns the turns whose answers became part of the conversation.
 fn turns(events: &[RecordedEvent]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
+    let left = withheld(LEFT_UNJUDGED);
+    let mut is_doubted = false;
     for recorded in events {
         match &recorded.event {
+            RunEvent::TurnStarted { .. } => is_doubted = false,
+            event @ RunEvent::Guarded { .. } => is_doubted |= asked_about(event).is_some(),
             RunEvent::ModelResponded {
                 turn,
                 stop_reason,
                 text,
                 ..
-            } if is_taken(stop_reason) => turns.push(Turn {
+            } if is_taken(stop_reason) && text.as_ref() != Some(&left) => turns.push(Turn {
                 number: *turn,
                 text: text.as_deref().unwrap_or_default(),
                 calls: BTreeSet::new(),
+                is_asked: is_doubted && text.is_none(),
             }),
             RunEvent::ToolCalled { call_id, .. } | RunEvent::ToolFinished { call_id, .. } => {
                 if let Some(turn) = turns.last_mut() {
@@ -85,7 +108,10 @@ fn turns(events: &[RecordedEvent]) -> Vec<Turn<'_>> {
 const fn is_taken(reason: &StopReason) -> bool {
     !matches!(
         reason,
-        StopReason::ContextWindowExceeded | StopReason::Refusal | StopReason::ContentFilter
+        StopReason::ContextWindowExceeded
+            | StopReason::Refusal
+            | StopReason::ContentFilter
+            | StopReason::Other(_)
     )
 }
 

@@ -3,13 +3,14 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use neuron_types::{
-    ContentBlock, ContentItem, FailureKind, GuardPoint, Message, RecordedEvent, Role, RunEvent,
-    RunId, TicketKind, ToolCall, Transcript, TranscriptEntry, TranscriptItem, Verdict,
+    ContentBlock, ContentItem, FailureKind, Message, RecordedEvent, Role, RunEvent, RunId,
+    TicketKind, ToolCall, Transcript, TranscriptEntry, TranscriptItem, Verdict,
 };
 use serde_json::Value;
 
 use super::{
     align,
+    doubted_answer::asked_about,
     known_steps::{KnownResult, KnownSteps},
 };
 
@@ -279,19 +280,6 @@ impl Fold<'_> {
     fn open_call(&mut self, id: &str) -> Option<&mut Call> {
         let mut calls = self.calls.iter_mut();
         calls.find(|call| call.id == id && !call.is_answered)
-    }
-}
-
-/// Returns why a guard has a person asked about an answer, if this event says it.
-fn asked_about(event: &RunEvent) -> Option<&str> {
-    match event {
-        RunEvent::Guarded {
-            point: GuardPoint::Output,
-            verdict,
-            reason,
-            ..
-        } if verdict == "ask" => Some(reason),
-        _ => None,
     }
 }
 

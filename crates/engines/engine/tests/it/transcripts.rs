@@ -3,9 +3,9 @@
 use chrono::DateTime;
 use neuron_engine::{KnownSteps, SegmentBegin};
 use neuron_types::{
-    CompletionResponse, ContentBlock, ContentItem, FailureKind, GuardPoint, Message, RecordedEvent,
-    Role, RunEvent, RunTags, StepFailure, StepId, StopReason, Ticket, TicketKind, TokenUsage,
-    ToolOutput, ToolResultBlock, Transcript, TranscriptItem, Verdict,
+    CompletionResponse, ContentBlock, ContentItem, FailureKind, GuardPoint, LEFT_UNJUDGED, Message,
+    RecordedEvent, Role, RunEvent, RunTags, StepFailure, StepId, StopReason, Ticket, TicketKind,
+    TokenUsage, ToolOutput, ToolResultBlock, Transcript, TranscriptItem, Verdict, withheld,
 };
 use serde_json::json;
 
@@ -275,6 +275,72 @@ fn a_later_segment_s_conversation_has_what_is_left_of_earlier_steps() {
     assert!(incomplete.contains("of turn 1 only events"), "{incomplete}");
 }
 
+/// Three turns, of which the second one's answer has no part in the conversation of the segment after them, and what is
+/// left of the results of the first one.
+fn left_of_the_first(second: &[RunEvent], kept: Option<Message>) -> Option<Vec<ContentItem>> {
+    let mut events = vec![
+        RunEvent::TurnStarted { turn: 1 },
+        responded(1, Some("I look.")),
+        called(1, "c", "a"),
+        finished(1, "c", None),
+        RunEvent::TurnEnded { turn: 1 },
+        RunEvent::TurnStarted { turn: 2 },
+    ];
+    events.extend_from_slice(second);
+    events.extend([
+        RunEvent::TurnEnded { turn: 2 },
+        RunEvent::TurnStarted { turn: 3 },
+        responded(3, Some("Done.")),
+    ]);
+    let events = recorded(events);
+    let mut conversation = vec![Message::user("Go."), asking("I look."), answered("one")];
+    conversation.extend(kept);
+    conversation.push(Message::assistant("Done."));
+    let mut steps = KnownSteps::default();
+    steps.segment(events.last().unwrap().seq, begin(conversation));
+    let transcript = steps.into_transcript(run_id(), &events);
+    results(&transcript).remove(0)
+}
+
+#[test]
+fn turns_behind_an_answer_that_the_run_left_are_recovered() {
+    let left = withheld(LEFT_UNJUDGED);
+    assert_eq!(
+        left_of_the_first(&[responded(2, Some(&left))], None),
+        read("one")
+    );
+    let RunEvent::ModelResponded {
+        turn, text, usage, ..
+    } = responded(2, Some("Well"))
+    else {
+        panic!("it is an answer");
+    };
+    let ended_oddly = RunEvent::ModelResponded {
+        turn,
+        stop_reason: StopReason::Other("odd".into()),
+        text,
+        usage,
+        cost_usd: None,
+        model: None,
+        spent_before: None,
+    };
+    assert_eq!(left_of_the_first(&[ended_oddly], None), read("one"));
+    // What is lacking otherwise was made smaller.
+    assert_eq!(
+        left_of_the_first(&[responded(2, Some("Well."))], None),
+        None
+    );
+}
+
+#[test]
+fn turns_behind_an_answer_that_a_person_was_asked_about_are_recovered() {
+    for kept in ["[withheld: it may be secret]", "Forty-two."] {
+        let kept = Message::assistant(kept);
+        let left = left_of_the_first(&[asked_about(2), responded(2, None)], Some(kept));
+        assert_eq!(left, read("one"));
+    }
+}
+
 #[test]
 fn a_transcript_has_the_newest_results_where_there_are_too_many() {
     const TURNS: u32 = 20;
@@ -303,16 +369,21 @@ fn a_transcript_has_the_newest_results_where_there_are_too_many() {
     );
 }
 
-/// What a transcript shows of an answer of the first turn that a guard has a person asked about.
-fn shown_of(decided: Option<&str>) -> Vec<TranscriptItem> {
-    let asked = RunEvent::Guarded {
-        turn: 1,
+/// A guard has a person asked about the answer of this turn.
+fn asked_about(turn: u32) -> RunEvent {
+    RunEvent::Guarded {
+        turn,
         point: GuardPoint::Output,
         guard: "judge".into(),
         verdict: "ask".into(),
         reason: "it may be secret".into(),
         call_id: None,
-    };
+    }
+}
+
+/// What a transcript shows of an answer of the first turn that a guard has a person asked about.
+fn shown_of(decided: Option<&str>) -> Vec<TranscriptItem> {
+    let asked = asked_about(1);
     let ticket = Ticket {
         ticket: "guard-1".into(),
         kind: TicketKind::Guard,
