@@ -1,11 +1,12 @@
 //! Runs that are handed over to another agent.
 
 use neuron_types::{
-    AgentSpec, ExitReason, HandedConversation, Handoff, RunEvent, RunPhase, SystemPrompt,
+    AgentSpec, CacheControl, ContentBlock, ExitReason, HandedConversation, Handoff, Message,
+    RunEvent, RunPhase, SystemBlock, SystemPrompt, ThinkingConfig,
 };
 use serde_json::json;
 
-use crate::{Host, Stage, agent, expect};
+use crate::{Host, Stage, agent, expect, worlds::signing_model::SIGNING};
 
 /// Returns an agent that reads, and hands its runs over to `billing`.
 fn front() -> AgentSpec {
@@ -80,4 +81,84 @@ pub async fn a_run_that_is_handed_over_goes_on_as_another_agent<H: Host>(host: &
     assert_eq!(status.first_agent(), "front");
     assert_eq!(status.definition, Some(billing().fingerprint()));
     expect("handed_over", &[record]);
+}
+
+/// Returns the ids of the calls in a conversation, and of those that have results.
+fn calls_of(conversation: &[Message]) -> [Vec<&str>; 2] {
+    let blocks = || conversation.iter().flat_map(|message| &message.content);
+    let asked = blocks().filter_map(|block| match block {
+        ContentBlock::ToolUse { id, .. } => Some(id.as_str()),
+        _ => None,
+    });
+    let answered = blocks().filter_map(|block| match block {
+        ContentBlock::ToolResult(result) => Some(result.tool_use_id.as_str()),
+        _ => None,
+    });
+    [asked.collect(), answered.collect()]
+}
+
+/// After several turns of one provider's model with calls, reasoning and cached parts, the model of another provider
+/// continues. That provider rejects what only the first one reads, and is sent all the rest.
+pub async fn a_run_is_handed_over_to_a_model_of_another_provider<H: Host>(host: &H) {
+    let [first, second] = SIGNING;
+    let stage = Stage::open_idle(host, "handed_abroad").await;
+    let mut front = front();
+    let head = front.head_mut();
+    head.provider = Some(first.to_owned());
+    head.thinking = Some(ThinkingConfig::Enabled {
+        budget_tokens: 2_000,
+    });
+    head.system = Some(SystemPrompt::Blocks(vec![SystemBlock {
+        text: "You know the files.".to_owned(),
+        cache_control: Some(CacheControl::default()),
+    }]));
+    stage.world.define(front);
+    let mut billing = billing();
+    billing.head_mut().provider = Some(second.to_owned());
+    stage.world.define(billing);
+    let cached = json!({
+        "input_tokens": 50, "output_tokens": 5, "cache_read_tokens": 30, "cache_creation_tokens": 10,
+    });
+    let look = |text: &str| json!({"name": "look", "input": {"text": text}});
+    let put = json!({"name": "put", "input": {"text": "paid"}});
+    stage.world.script(
+        "billing",
+        &json!({"turns": [
+            {"text": "never said"},
+            {"text": "never said"},
+            {"text": "never said"},
+            {"text": "I pay.", "tool_calls": [put]},
+            {"text": "It is paid."},
+        ]}),
+    );
+    stage.execute().await;
+    let transfer = json!({"name": "transfer_to_billing", "input": {"reason": "It is a bill."}});
+    let script = json!({"turns": [
+        {"text": "I look.", "tool_calls": [look("one"), look("two")], "usage": cached},
+        {"text": "And once more.", "tool_calls": [look("three")], "usage": cached},
+        {"tool_calls": [transfer], "usage": cached},
+    ]});
+    let run = stage.submit_to("run", &script, "front").await;
+    let record = run.ends().await;
+    assert_eq!(
+        record.output.exit_reason,
+        Some(ExitReason::Complete),
+        "{record:#?}"
+    );
+    assert_eq!(record.output.output.as_deref(), Some("It is paid."));
+    let is_failure = |event: &&RunEvent| matches!(event, RunEvent::ModelFailed { .. });
+    assert_eq!(record.events.iter().find(is_failure), None);
+    let sent = stage.world.conversation("billing");
+    let [asked, answered] = calls_of(&sent);
+    assert_eq!(asked.len(), 5, "{sent:#?}");
+    assert_eq!(asked, answered, "{sent:#?}");
+    let said = sent.iter().map(Message::text).collect::<Vec<_>>().concat();
+    for text in ["I look.", "And once more.", "I pay."] {
+        assert!(said.contains(text), "{said}");
+    }
+    // Its own reasoning comes back to it, and none of the first provider's.
+    let blocks = sent.iter().flat_map(|message| &message.content);
+    let thoughts = blocks.filter(|block| matches!(block, ContentBlock::Thinking { .. }));
+    assert_eq!(thoughts.count(), 1, "{sent:#?}");
+    expect("handed_to_another_provider", &[record]);
 }

@@ -105,6 +105,7 @@ macro_rules! __scenarios {
                 a_person_adds_to_a_budget_for_the_runs_below
                 nobody_else_grants_what_a_run_may_use
                 a_run_that_is_handed_over_goes_on_as_another_agent
+                a_run_is_handed_over_to_a_model_of_another_provider
                 a_workflow_carries_out_what_a_turn_asks_for
             ]
             [

@@ -6,7 +6,13 @@ use neuron_executor::{Executor, ModelPrice, Prices};
 use rust_decimal::Decimal;
 
 use super::{
-    guard::WorldGuard, hook::WorldHook, judge, line::Line, sessions::sessions, tools,
+    guard::WorldGuard,
+    hook::WorldHook,
+    judge,
+    line::Line,
+    sessions::sessions,
+    signing_model::{SIGNING, SigningModel},
+    tools,
     verifier::WorldVerifier,
 };
 use crate::ScriptedModel;
@@ -16,7 +22,7 @@ pub(crate) const PRICED: [&str; 4] = ["billed", "billed-beside", "billed-over", 
 
 /// Returns an executor that acts on the world at the end of this line. Its provider's name is `world`.
 pub(crate) fn executor(line: Line) -> Executor {
-    Executor::builder()
+    let executor = Executor::builder()
         .tools(tools::registry(&line))
         .hook(WorldHook {
             line: Arc::clone(&line),
@@ -26,10 +32,20 @@ pub(crate) fn executor(line: Line) -> Executor {
         .verifier(WorldVerifier {
             line: Arc::clone(&line),
         })
-        .provider("world", ScriptedModel { line })
-        .prices(prices())
-        .build()
-        .with_sessions(sessions())
+        .provider(
+            "world",
+            ScriptedModel {
+                line: Arc::clone(&line),
+            },
+        );
+    let models = SIGNING.map(|name| SigningModel {
+        name,
+        line: Arc::clone(&line),
+    });
+    let executor = models.into_iter().fold(executor, |executor, model| {
+        executor.provider(model.name, model)
+    });
+    executor.prices(prices()).build().with_sessions(sessions())
 }
 
 /// Returns the prices of the models of [`PRICED`]: a tenth of a cent for each token.

@@ -13,6 +13,7 @@ mod people;
 mod remote;
 mod sent_tools;
 mod sessions;
+pub(crate) mod signing_model;
 pub(crate) mod skills;
 mod tool_fault;
 mod tools;
