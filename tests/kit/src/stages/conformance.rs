@@ -190,6 +190,7 @@ macro_rules! __scenarios {
                 killed_in_model_calls_beside_the_run
                 a_tool_is_asked_for_the_outcome_of_a_killed_write
                 killed_while_a_person_thinks
+                decided_right_after_a_kill
                 killed_again_and_again
                 killed_around_a_summary
                 killed_between_reminders

@@ -279,7 +279,12 @@ impl<W: 'static> Adapter for TemporalDurableContext<W> {
             ended.extend(self.running.borrow_mut().poll(true, cx));
             if ended.is_empty() {
                 // The next poll finds what arrived, or that the run is cancelled.
-                return arrived.as_mut().poll(cx).map(drop);
+                let polled = arrived.as_mut().poll(cx).map(drop);
+                if polled.is_pending() && self.ctx.state(|host| host.view.begun()) {
+                    // A change of the state has the SDK look at what waits for it.
+                    self.ctx.state_mut(|_| {});
+                }
+                return polled;
             }
             self.take_in(ended);
             Poll::Ready(())

@@ -1,6 +1,7 @@
 //! What a run shows and what has reached it: the workflow's state beside the loop.
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet, VecDeque},
     fmt::Write as _,
 };
@@ -63,6 +64,10 @@ pub(crate) struct RunView {
     rejected: VecDeque<(String, String)>,
     /// Temporal's id of the history before this one.
     previous: Option<String>,
+    /// The loop has waited for something: all tickets are open that it opens in the beginning.
+    has_begun: Cell<bool>,
+    /// How many decisions wait for that.
+    early: u32,
     /// The state that the next history begins with, if this one is left.
     pub(crate) left: Option<Carried>,
 }
@@ -265,6 +270,39 @@ impl RunView {
         let sent =
             u32::try_from(under_way).map_or(u32::MAX, |count| answered.saturating_add(count));
         sent >= most
+    }
+
+    /// Returns whether a decision about this ticket has come before the loop could open the ticket: it came together with
+    /// the beginning of the history, which continues another one. A replay finds the same.
+    pub(crate) fn is_early(&self, ticket: &str) -> bool {
+        let is_settled = |recorded: &RecordedEvent| match &recorded.event {
+            RunEvent::ApprovalDecided { ticket: known, .. }
+            | RunEvent::ApprovalExpired { ticket: known } => known == ticket,
+            _ => false,
+        };
+        let continues = self.previous.is_some() && !self.has_begun.get();
+        continues && !self.has_ticket(ticket) && !self.settled.iter().any(is_settled)
+    }
+
+    /// Returns whether this ticket is open.
+    pub(crate) fn has_ticket(&self, ticket: &str) -> bool {
+        let open = self.status().into_iter();
+        let mut open = open.flat_map(|status| &status.approvals);
+        open.any(|open| open.ticket == ticket)
+    }
+
+    /// Records that the loop waits for something. Returns whether a decision waits for that.
+    pub(crate) fn begun(&self) -> bool {
+        !self.has_begun.replace(true) && self.early > 0
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun.get()
+    }
+
+    /// Records that a decision waits until the loop waits for something.
+    pub(crate) fn keep_early(&mut self) {
+        self.early = self.early.saturating_add(1);
     }
 
     /// Records that the run has answered a decision.
@@ -491,6 +529,28 @@ mod tests {
 
     fn checked(view: &RunView, ticket: &str) -> Result<(), Refusal> {
         view.check_decision(run_id(), &decision(ticket), DateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_decision_is_early_until_the_loop_of_a_later_history_has_waited() {
+        let mut view = view();
+        // The run has had no ticket before its first history.
+        assert!(!view.is_early("t2"));
+        view.previous = Some("h".into());
+        assert!(view.is_early("t2"));
+        assert!(!view.is_early("t1"), "it is open");
+        view.settled = vec![RecordedEvent {
+            seq: 1,
+            at: DateTime::UNIX_EPOCH,
+            event: RunEvent::ApprovalExpired {
+                ticket: "t3".into(),
+            },
+        }];
+        assert!(!view.is_early("t3"), "it was settled before");
+        view.keep_early();
+        assert!(!view.has_begun() && view.begun(), "a decision waits for it");
+        assert!(view.has_begun() && !view.begun());
+        assert!(!view.is_early("t2"));
     }
 
     #[test]

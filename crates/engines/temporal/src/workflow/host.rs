@@ -154,6 +154,28 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Ok(run_id)
     }
 
+    /// Waits until the loop has opened the tickets that it opens in the beginning of this history. A decision may come
+    /// together with the beginning, and about a ticket that was listed before the history's worker was killed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownTicket`] if this ticket is not one of them. Nothing else is looked at, and no clock: a replay
+    /// repeats it. The loop finds out whether the decision counts.
+    async fn until_opened(
+        ctx: &WorkflowContext<Self>,
+        ticket: String,
+    ) -> Result<(), WorkflowError> {
+        let execution = |error| WorkflowError::Execution(error);
+        let run_id = RunId::new(ctx.workflow_id()).map_err(|error| execution(error.into()))?;
+        ctx.state_mut(|host| host.view.keep_early());
+        // If the run is cancelled meanwhile, its tickets are those that there are.
+        drop(ctx.wait_condition(|host| host.view.has_begun()).await);
+        match ctx.state(|host| host.view.has_ticket(&ticket)) {
+            true => Ok(()),
+            false => Err(execution(Refusal::UnknownTicket { run_id, ticket }.into())),
+        }
+    }
+
     /// Ends this history; the run continues as new.
     fn leave(ctx: &WorkflowContext<Self>) -> WorkflowTermination {
         let Some(carried) = ctx.state_mut(|host| host.view.left.take()) else {
@@ -311,7 +333,19 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
         _: &str,
         input: Box<dyn Any>,
     ) -> LocalBoxFuture<'static, Result<Box<dyn WorkflowOutputValue>, WorkflowError>> {
-        <Self as ExecutableSyncUpdate<HostUpdate>>::dispatch(ctx, input)
+        let take = <Self as ExecutableSyncUpdate<HostUpdate>>::dispatch;
+        let decided = match input.downcast_ref() {
+            Some(UpdateRequest::Decide(decision)) => decision.ticket.clone(),
+            _ => return take(ctx, input),
+        };
+        if !ctx.state(|host| host.view.is_early(&decided)) {
+            return take(ctx, input);
+        }
+        async move {
+            Self::until_opened(&ctx, decided).await?;
+            take(ctx, input).await
+        }
+        .boxed_local()
     }
 
     fn validate_update(
@@ -381,6 +415,9 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
                 // answer.
                 if self.view.was_decided_before(&update_id(&run_id, decision)?) {
                     self.view.check_decided_before(decision)?;
+                    return Ok(());
+                }
+                if self.view.is_early(&decision.ticket) {
                     return Ok(());
                 }
                 self.view.check_decision(run_id, decision, Utc::now())?;
