@@ -303,10 +303,10 @@ impl Executor {
             error.r#type = Empty,
         );
         let start = Instant::now();
-        let inside = trace.inside(scope);
-        // Boxed: each future around it would be moved with the room for it.
-        let calling = Box::pin(executor.tool_attempt(&inside, call));
-        let result = calling.instrument(span.clone()).await;
+        let result = executor
+            .tool_attempt(&trace.inside(scope), call)
+            .instrument(span.clone())
+            .await;
         let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         span.record("duration_ms", elapsed);
         let agent = executor.agent_of(scope);
@@ -356,8 +356,7 @@ impl Executor {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
         }
         if let PermissionDecision::Ask(asking) = judged {
-            self.check_approved(scope, call, judge.definition(), asking, false)
-                .await?;
+            Box::pin(self.check_approved(scope, call, judge.definition(), asking, false)).await?;
         }
         if !call.input.is_object() {
             return Ok(not_an_object(&call.input));
@@ -383,7 +382,7 @@ impl Executor {
                 )));
             }
             GuardedCall::Asked(asking) => {
-                self.check_approved(scope, call, judge.definition(), asking, true)
+                Box::pin(self.check_approved(scope, call, judge.definition(), asking, true))
                     .await?;
             }
             GuardedCall::Refused(refusal) => return Ok(*refusal),
@@ -393,7 +392,7 @@ impl Executor {
             ..call.clone()
         });
         if let Some(changed) = &changed
-            && let Some(refusal) = judge.refused_change(call, changed).await
+            && let Some(refusal) = Box::pin(judge.refused_change(call, changed)).await
         {
             return Ok(refusal);
         }
@@ -553,7 +552,9 @@ impl Executor {
             return Ok(ToolVerdict::Call(None));
         }
         attempt
-            .part(self.inner.hooks.before_tool(&call.name, &call.input))
+            .part(Box::pin(
+                self.inner.hooks.before_tool(&call.name, &call.input),
+            ))
             .await
             .map_err(|cut| cut.into_failure("a hook before the tool call"))?
     }
@@ -567,7 +568,7 @@ impl Executor {
             return Ok(());
         }
         attempt
-            .part(self.inner.hooks.notify(event))
+            .part(Box::pin(self.inner.hooks.notify(event)))
             .await
             .map_err(|cut| cut.into_failure("a hook"))?
     }
@@ -581,7 +582,7 @@ impl Executor {
         if !self.has_hooks() {
             return Ok(());
         }
-        match attempt.part(self.inner.hooks.notify(event)).await {
+        match attempt.part(Box::pin(self.inner.hooks.notify(event))).await {
             Ok(verdict) => verdict,
             Err(_) => {
                 warn!("a hook was not done when the attempt was over and is ignored");

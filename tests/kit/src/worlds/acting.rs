@@ -21,26 +21,26 @@ use crate::ScriptedModel;
 pub(crate) const PRICED: [&str; 4] = ["billed", "billed-beside", "billed-over", "billed-lost"];
 
 /// Returns an executor that acts on the world at the end of this line. Its provider's name is `world`.
-pub(crate) fn executor(line: Line) -> Executor {
+pub(crate) fn executor(line: &Line) -> Executor {
     let executor = Executor::builder()
-        .tools(tools::registry(&line))
+        .tools(tools::registry(line))
         .hook(WorldHook {
-            line: Arc::clone(&line),
+            line: Arc::clone(line),
         })
         .guard(WorldGuard)
         .guard(judge::guard())
         .verifier(WorldVerifier {
-            line: Arc::clone(&line),
+            line: Arc::clone(line),
         })
         .provider(
             "world",
             ScriptedModel {
-                line: Arc::clone(&line),
+                line: Arc::clone(line),
             },
         );
     let models = SIGNING.map(|name| SigningModel {
         name,
-        line: Arc::clone(&line),
+        line: Arc::clone(line),
     });
     let executor = models.into_iter().fold(executor, |executor, model| {
         executor.provider(model.name, model)

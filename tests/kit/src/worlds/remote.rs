@@ -33,7 +33,7 @@ use super::{
 /// Returns an executor that acts on a [`World`](crate::World) in another process. Its provider's name is `world`.
 #[must_use]
 pub fn executor_at(address: SocketAddr) -> Executor {
-    executor(line_to(address))
+    executor(&line_to(address))
 }
 
 /// Returns a line to a world in another process.

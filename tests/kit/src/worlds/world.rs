@@ -352,7 +352,7 @@ impl World {
     /// Returns an executor in this process that acts on this world. Its provider's name is `world`.
     #[must_use]
     pub fn executor(&self) -> Executor {
-        acting::executor(self.line())
+        acting::executor(&self.line())
     }
 
     /// Returns the address at which [`executor_at`](crate::executor_at) in another process reaches this world.

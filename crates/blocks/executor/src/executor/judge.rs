@@ -73,7 +73,7 @@ impl<'a> Judge<'a> {
         if self.grants.is_none() && self.bounds.is_empty() {
             return PermissionDecision::Allow;
         }
-        let ways = self.ways(call).await;
+        let ways = Box::pin(self.ways(call)).await;
         let own = in_all(&ways, |call| self.own(call));
         self.bounds.iter().fold(own, |decision, bounds| {
             decision.and(in_all(&ways, |call| bounds.judge(call)))

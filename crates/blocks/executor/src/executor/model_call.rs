@@ -193,10 +193,10 @@ impl Executor {
             gen_ai.usage.output_tokens = Empty,
             error.r#type = Empty,
         );
-        let inside = trace.inside(scope);
-        // Boxed: each future around it would be moved with the room for it.
-        let asking = Box::pin(self.until_well_formed(&inside, request, longest_turn));
-        let result = asking.instrument(span.clone()).await;
+        let result = self
+            .until_well_formed(&trace.inside(scope), request, longest_turn)
+            .instrument(span.clone())
+            .await;
         let agent = self.agent_of(scope);
         measured::model_call(agent, scope, request, name, start.elapsed(), &result);
         match &result {
@@ -288,8 +288,9 @@ impl Executor {
             return Err(ended_oddly(name, reason).with_spent(response.spent()));
         }
         if answers_turn(scope) && self.inner.guards.look_at(GuardPoint::Output) {
-            let guarded = attempt.part(self.inner.guards.guard_answer(&mut response));
-            let guarded = guarded.await;
+            // Boxed, as what is rare is: each future around it would be moved with the room for it.
+            let guarded = Box::pin(self.inner.guards.guard_answer(&mut response));
+            let guarded = attempt.part(guarded).await;
             let guarded = guarded.map_err(|cut| cut.into_failure("the guards of the answer"));
             let guarded = guarded.and_then(|guarded| guarded);
             guarded.map_err(|failure| failure.with_spent(response.spent()))?;
