@@ -160,7 +160,7 @@ impl<O> Steps<O> {
     ///
     /// # Errors
     ///
-    /// [`MachineError::Unexpected`] while calls of a turn are unanswered.
+    /// [`MachineError::Unexpected`] while calls of a turn are unanswered, or a person is asked about an answer.
     pub fn inject(&mut self, message: Message) -> Result<(), MachineError> {
         match &mut self.run {
             Stepped::Memory(run) => run.run_step().inject_message(message),

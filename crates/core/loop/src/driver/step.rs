@@ -146,7 +146,7 @@ impl<D: DurableContext, C: ContextStrategy> StepIterator<'_, D, C> {
     ///
     /// # Errors
     ///
-    /// [`MachineError::Unexpected`] while calls of a turn are unanswered.
+    /// [`MachineError::Unexpected`] while calls of a turn are unanswered, or a person is asked about an answer.
     pub fn inject_message(&mut self, message: Message) -> Result<(), MachineError> {
         self.agent.machine_mut().inject_message(message)
     }

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, Budget, CallState, CompletionRequest, ContentBlock, ContextRecord,
-    Effect, GuardPoint, LimitOverrides, Lineage, LoadedTools, Message, PendingCall, RawSignals,
-    RepeatedCalls, Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState, Stage,
-    StateVersion, Step, StepId, TokenUsage, ToolDefinition, Tree,
+    Effect, GuardPoint, HaltReason, LimitOverrides, Lineage, LoadedTools, Message, PendingCall,
+    RawSignals, RepeatedCalls, Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState,
+    Stage, StateVersion, Step, StepId, TokenUsage, ToolDefinition, Tree,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -424,7 +424,8 @@ impl AgentMachine {
     /// # Errors
     ///
     /// [`MachineError::Unexpected`] anywhere else: a call must be answered before anything else is said. So it is, too, where a
-    /// turn has begun of an agent with guards of messages: these look before a turn begins.
+    /// turn has begun of an agent with guards of messages: these look before a turn begins; and where a person is asked about
+    /// an answer, which is the last message until they have decided.
     pub fn inject_message(&mut self, message: Message) -> Result<(), MachineError> {
         let between_turns = matches!(
             self.state.stage,
@@ -432,7 +433,9 @@ impl AgentMachine {
         );
         // The turn has begun, and guards look at messages before one does.
         let is_late = self.state.stage == Stage::CallModel && self.guards_input();
-        if !between_turns || is_late || self.state.in_flight.is_some() {
+        let halt = self.state.halt.as_ref();
+        let is_asked = halt.is_some_and(|halt| matches!(halt.reason, HaltReason::Output(_)));
+        if !between_turns || is_late || is_asked || self.state.in_flight.is_some() {
             return Err(self.unexpected("an injected message"));
         }
         if let Stage::TakeInput { closing } = &mut self.state.stage {

@@ -3,15 +3,15 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ASK_PERSON, CallState, ExitReason, FIND_TOOLS, FailureKind, OnUnknownOutcome,
-    PermissionDecision, RunError, RunEvent, Stage, StepFailure, ToolCall, ToolEffects, ToolOutput,
-    ToolResultBlock,
+    PermissionDecision, RunError, RunEvent, Stage, StepFailure, TicketKind, ToolCall, ToolEffects,
+    ToolOutput, ToolResultBlock, withheld,
 };
 
 use crate::{
     AgentMachine,
     machine::call::{
-        CallEvent, has_own_call, is_moving, is_open, is_returned, is_running, is_unguarded,
-        is_unjudged, is_unknown, is_waiting,
+        CallEvent, has_own_call, is_delegated, is_moving, is_open, is_returned, is_running,
+        is_unguarded, is_unjudged, is_unknown, is_waiting,
     },
 };
 
@@ -148,7 +148,7 @@ impl AgentMachine {
     ) {
         let result = match result {
             Ok(output) => match self.screen(index, output, false) {
-                Some(output) => Ok(self.held_back(index, output)),
+                Some(output) => Ok(self.held_back(index, output, false)),
                 None => {
                     self.state.tool_calls = self.state.tool_calls.saturating_add(1);
                     return self.go_on(now);
@@ -213,7 +213,7 @@ impl AgentMachine {
                 return;
             }
             self.state.limit = Some(limit);
-            self.refuse_calls(is_waiting, "not called: the run's time is up");
+            self.give_up_calls(is_waiting, "the run's time is up");
             self.stop_waiting(now);
         }
         self.settle(now);
@@ -345,7 +345,7 @@ impl AgentMachine {
         }
     }
 
-    pub(crate) fn refuse_open_calls(&mut self, reason: &str) {
+    pub(crate) fn refuse_open_calls(&mut self, why: &str) {
         self.refuse_calls(is_running, LEFT);
         for index in self.positions(is_unknown) {
             self.leave_inquiry(index);
@@ -353,7 +353,29 @@ impl AgentMachine {
         for index in self.positions(is_returned) {
             self.withhold_unread(index, UNSCREENED);
         }
-        self.refuse_calls(is_open, reason);
+        self.refuse_calls(is_delegated, LEFT);
+        self.give_up_calls(is_open, why);
+    }
+
+    /// Answers the calls in these states, of which nothing comes any more, for this reason. What a call reads whose
+    /// ticket is about its result does not say that it was not made.
+    fn give_up_calls(&mut self, which: fn(&CallState) -> bool, why: &str) {
+        for index in self.positions(which) {
+            let position = self.state.calls.get(index).map(|slot| slot.position);
+            let mut open = self.state.tickets.iter();
+            let open = open.find(|open| open.position.is_some() && open.position == position);
+            let open = open.cloned();
+            let text = match open.as_ref().map(|open| open.ticket.kind) {
+                Some(TicketKind::External) => format!("no result: {why}"),
+                Some(TicketKind::Form | TicketKind::Question) => format!("not answered: {why}"),
+                Some(TicketKind::Guard) => withheld(why),
+                _ => format!("not called: {why}"),
+            };
+            match open.filter(|open| open.ticket.kind == TicketKind::UnknownOutcome) {
+                Some(open) => self.leave_unknown(index, &open),
+                None => self.refuse_call(index, &text),
+            }
+        }
     }
 
     /// Answers a call that failed.

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ExitReason, FailureKind, Message, OverrideRejected, Reported, RunError, RunEvent, RunOutcome,
-    Stage, TokenUsage, UserMessage, cost_sum,
+    ExitReason, FailureKind, HaltReason, Message, OverrideRejected, Reported, RunError, RunEvent,
+    RunOutcome, Stage, TokenUsage, UserMessage, cost_sum,
 };
 use rust_decimal::Decimal;
 
@@ -265,13 +265,15 @@ impl AgentMachine {
     /// Ends the run. Calls that are still open are answered, so that the conversation stays whole.
     pub(crate) fn end(&mut self, exit_reason: ExitReason, error: Option<RunError>) {
         self.leave_unjudged();
+        if let Some(HaltReason::Output(reason)) = self.state.halt.take().map(|halt| halt.reason) {
+            self.withhold_answer(&reason);
+        }
         if self.state.calls.iter().any(|slot| is_open(&slot.state)) {
-            self.refuse_open_calls("not called: the run ended before it");
+            self.refuse_open_calls("the run ended before it");
         }
         self.state.tickets.clear();
         self.state.in_flight = None;
         self.release_call();
-        self.state.halt = None;
         self.state.overdue = None;
         self.push_results();
         self.give_up_children();

@@ -235,8 +235,14 @@ impl AgentMachine {
         self.state.ending.get_or_insert(RunError { kind, message });
     }
 
-    /// Says what guards said of a result. One that they have a person asked about comes back as what the call waits for.
-    pub(crate) fn held_back(&mut self, index: usize, mut output: ToolOutput) -> ToolOutput {
+    /// Says what guards said of a result. One that they have a person asked about comes back as what the call waits for;
+    /// `is_of_no_step` if the step of the call does not hold it.
+    pub(crate) fn held_back(
+        &mut self,
+        index: usize,
+        mut output: ToolOutput,
+        is_of_no_step: bool,
+    ) -> ToolOutput {
         let Some(guarded) = output.guarded.take() else {
             return output;
         };
@@ -247,6 +253,7 @@ impl AgentMachine {
             GuardEnd::Ask(reason) => ToolOutput::pending(Pending::Withheld {
                 content: output.content,
                 is_error: output.is_error,
+                is_of_no_step,
                 reason,
             }),
             _ => output,
@@ -282,6 +289,7 @@ impl AgentMachine {
         let Some(Pending::Withheld {
             content,
             is_error,
+            is_of_no_step,
             reason,
         }) = pending
         else {
@@ -294,7 +302,8 @@ impl AgentMachine {
                     is_error: *is_error,
                     ..ToolOutput::default()
                 };
-                self.finish_call(index, CallEvent::Answered, output, None, None);
+                let read = is_of_no_step.then(|| text_of(content));
+                self.finish_call(index, CallEvent::Answered, output, None, read);
             }
             Some(Choice::End) => {
                 self.refuse_call(index, &withheld(reason));
@@ -374,8 +383,14 @@ impl AgentMachine {
                 self.withhold_answer(&reason);
                 self.block_answer(&reason, now);
             }
-            _ => self.fail(FailureKind::Guardrail, reason, now),
+            _ => self.end_at_output(reason, now),
         }
+    }
+
+    /// Ends the run at an answer that no person has released.
+    pub(crate) fn end_at_output(&mut self, reason: String, now: DateTime<Utc>) {
+        self.withhold_answer(&reason);
+        self.fail(FailureKind::Guardrail, reason, now);
     }
 
     /// Returns what a person reads who is asked about messages.

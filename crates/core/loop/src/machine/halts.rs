@@ -367,9 +367,8 @@ impl AgentMachine {
             HaltReason::Input(doubted) => {
                 self.fail(FailureKind::Guardrail, reasons(&doubted), now);
             }
-            HaltReason::Output(reason) | HaltReason::Loop(reason) => {
-                self.fail(FailureKind::Guardrail, reason, now);
-            }
+            HaltReason::Output(reason) => self.end_at_output(reason, now),
+            HaltReason::Loop(reason) => self.fail(FailureKind::Guardrail, reason, now),
             _ => self.fail(FailureKind::Internal, "the run stopped".to_owned(), now),
         }
     }

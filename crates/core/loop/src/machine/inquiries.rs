@@ -48,7 +48,7 @@ impl AgentMachine {
             // One that waits for something is no outcome.
             Ok(Some(output)) if output.pending.is_none() => {
                 if let Some(output) = self.screen(index, output, true) {
-                    let output = self.held_back(index, output);
+                    let output = self.held_back(index, output, true);
                     match output.pending {
                         Some(pending) => self.await_result(index, pending, now),
                         None => self.answer_call(index, output),

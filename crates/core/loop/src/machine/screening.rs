@@ -136,7 +136,7 @@ impl AgentMachine {
         let all = before.and_then(all);
         let end = all.end.clone();
         output.guarded = Some(Box::new(all));
-        let output = self.held_back(index, output);
+        let output = self.held_back(index, output, inquired || is_replaced);
         match (end, output.pending.clone()) {
             (GuardEnd::Block(reason), _) => self.withhold_unread(index, &reason),
             (GuardEnd::Trip(reason), _) => {

@@ -3,8 +3,9 @@
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, ContentItem, Effect, ExitReason, FailureKind, OnUnknownOutcome, OutcomeRequest,
-    PermissionDecision, RunEvent, Step, StepFailure, StepId, TicketKind, ToolEffects, ToolOutput,
+    AgentSpec, ContentItem, Decision, Effect, ExitReason, FailureKind, GuardVerdict, Guarded,
+    OnUnknownOutcome, OutcomeRequest, PermissionDecision, RunEvent, Step, StepFailure, StepId,
+    TicketKind, ToolEffects, ToolOutput,
 };
 use serde_json::json;
 
@@ -12,8 +13,8 @@ use crate::{
     door::TestDoor,
     driver::Keep,
     support::{
-        agent, answered, at, authorize, calls, exit, knowing_agent, last_results, make, one_call,
-        outcome_told, reread, says, start, tickets, tool_text,
+        agent, answered, at, authorize, calls, decide, exit, knowing_agent, last_results, make,
+        one_call, outcome_told, reread, says, start, tickets, tool_text,
     },
 };
 
@@ -83,6 +84,27 @@ fn what_the_tool_knows_is_the_result_of_the_call() {
     });
     assert!(finished, "{events:?}");
     assert!(machine.feed(inquired(position, None), at(6)).is_err());
+}
+
+#[test]
+fn a_released_outcome_is_shown_although_the_step_of_the_call_failed() {
+    let mut machine = unknown(knowing_agent());
+    let position = inquire(&mut machine);
+    let mut output = tool_text("pushed as 7");
+    let mut said = Guarded::default();
+    let reason = "it has a number".to_owned();
+    said.take("numbers", GuardVerdict::Ask { reason });
+    output.guarded = said.into_box();
+    machine
+        .feed(inquired(position, Some(output)), at(5))
+        .unwrap();
+    let release = Decision::choose(&tickets(&machine)[0], "release");
+    decide(&mut machine, release, 6);
+    let said = ContentItem::Text("pushed as 7".into());
+    assert_eq!(last_results(&machine)[0].content, [said]);
+    let events = machine.take_events();
+    let is_shown = |event: &RunEvent| matches!(event, RunEvent::ToolFinished { reason: Some(reason), .. } if reason == "pushed as 7");
+    assert!(events.iter().any(is_shown), "{events:?}");
 }
 
 #[test]

@@ -372,6 +372,31 @@ fn a_person_is_asked_about_a_result_once_whichever_guards_ask() {
 }
 
 #[test]
+fn a_released_result_that_a_judge_has_changed_is_shown_as_the_model_reads_it() {
+    let mut machine = returned(None, Ok(tool_text("found")));
+    let mut said = Guarded::default();
+    said.take(
+        "judge",
+        GuardVerdict::Replace {
+            with: "[gone]".into(),
+            reason: reason(),
+        },
+    );
+    said.take("other", GuardVerdict::Ask { reason: reason() });
+    guards_end(&mut machine, Ok(GuardOutcome::Result(vec![said])));
+    let mut machine = reread(&machine);
+    let chosen = neuron_types::Decision::choose(&tickets(&machine)[0], "release");
+    decide(&mut machine, chosen, 1);
+    assert_eq!(read(&machine).1, "[gone]");
+    let events = machine.take_events();
+    let told = events.iter().find_map(|event| match event {
+        RunEvent::ToolFinished { reason, .. } => reason.clone(),
+        _ => None,
+    });
+    assert_eq!(told.as_deref(), Some("[gone]"));
+}
+
+#[test]
 fn a_result_passes_by_no_failure_of_the_step_of_its_judges() {
     for kind in [
         FailureKind::Unavailable,
@@ -652,6 +677,44 @@ fn a_person_is_asked_about_an_answer_that_the_run_would_end_with() {
         assert_eq!(exit(&machine), end);
         assert_eq!(machine.state().last_text.as_deref(), output);
     }
+}
+
+fn asked_about_answer() -> AgentMachine {
+    let mut machine = answering(None, &says("Forty-two."));
+    let asks = GuardVerdict::Ask { reason: reason() };
+    guards_end(&mut machine, Ok(on_answer(asks)));
+    machine
+}
+
+#[test]
+fn an_answer_that_no_person_has_released_stays_in_no_conversation() {
+    let end = |machine: &mut AgentMachine| {
+        let chosen = neuron_types::Decision::choose(&tickets(machine)[0], "end");
+        decide(machine, chosen, 1);
+    };
+    let cancel = |machine: &mut AgentMachine| {
+        feed(machine, Observation::Cancelled { reason: None });
+    };
+    let ways: [&dyn Fn(&mut AgentMachine); 2] = [&end, &cancel];
+    for ends in ways {
+        let mut machine = asked_about_answer();
+        ends(&mut machine);
+        let last = machine.messages().last().unwrap().text();
+        assert_eq!(last, "[withheld: it is Sunday]");
+    }
+}
+
+#[test]
+fn nothing_is_said_after_an_answer_that_a_person_is_asked_about() {
+    let mut machine = asked_about_answer();
+    assert!(machine.inject_message(Message::user("And?")).is_err());
+    let chosen = neuron_types::Decision::choose(&tickets(&machine)[0], "withhold");
+    decide(&mut machine, chosen, 1);
+    let texts: Vec<String> = machine.messages().iter().map(Message::text).collect();
+    assert!(
+        !texts.iter().any(|text| text.contains("Forty")),
+        "{texts:?}"
+    );
 }
 
 #[test]

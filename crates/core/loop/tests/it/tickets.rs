@@ -6,9 +6,9 @@ use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
     ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, ContentItem, Decision, DurableError, Effect,
-    EffectKind, ExitReason, FailureKind, FormRequest, OnUnknownOutcome, Pending,
-    PermissionDecision, RunEvent, RunOutput, Signal, StepFailure, StepId, Ticket, TicketKind,
-    ToolOutput, Verdict, Verification, VerifyOutcome, signal,
+    EffectKind, ExitReason, FailureKind, FormRequest, GuardVerdict, Guarded, OnUnknownOutcome,
+    Pending, PermissionDecision, RunEvent, RunOutput, Signal, StepFailure, StepId, Ticket,
+    TicketKind, ToolOutput, Verdict, Verification, VerifyOutcome, signal,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,8 @@ use crate::{
     driver::Keep,
     support::{
         agent, answered, ask, at, authorize, calls, calls_of, decide, decide_as, exit, input,
-        last_results, make, one_call, reread, says, start, starts, tickets, verified, verify,
+        last_results, make, one_call, reread, says, start, starts, tickets, tool_text, verified,
+        verify,
     },
 };
 
@@ -193,6 +194,41 @@ fn an_unknown_outcome_goes_as_a_person_chooses() {
     let mut denied = lost();
     decide(&mut denied, Decision::deny(&ticket), 4);
     assert_eq!(result(&denied), ("the worker was lost".into(), true));
+}
+
+#[test]
+fn a_call_that_was_made_does_not_read_as_one_that_was_not_when_its_run_ends() {
+    let unknown = StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
+    let mut withheld = tool_text("pushed");
+    let mut said = Guarded::default();
+    let reason = "it is Sunday".to_owned();
+    said.take("days", GuardVerdict::Ask { reason });
+    withheld.guarded = said.into_box();
+    let cases = [
+        (Err(unknown), "the worker was lost"),
+        (
+            Ok(ToolOutput::pending(external())),
+            "no result: the run ended before it",
+        ),
+        (
+            Ok(ToolOutput::pending(form())),
+            "not answered: the run ended before it",
+        ),
+        (Ok(withheld), "[withheld: the run ended before it]"),
+    ];
+    for (end, read) in cases {
+        let spec = AgentSpec {
+            on_unknown_outcome: OnUnknownOutcome::AskPerson,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![PermissionDecision::Allow]);
+        make(&mut machine, vec![end], 3);
+        only(&machine);
+        let cancelled = Observation::Cancelled { reason: None };
+        machine.feed(cancelled, at(4)).unwrap();
+        assert_eq!(result(&machine), (read.to_owned(), true));
+    }
 }
 
 #[test]

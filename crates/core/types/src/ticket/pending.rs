@@ -37,6 +37,9 @@ pub enum Pending {
         /// Whether it is an error.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        /// Whether the step of the call holds something else: it failed, or a judge has replaced its text.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_of_no_step: bool,
         /// Why.
         reason: String,
     },
