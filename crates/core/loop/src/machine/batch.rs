@@ -357,8 +357,8 @@ impl AgentMachine {
         self.give_up_calls(is_open, why);
     }
 
-    /// Answers the calls in these states, of which nothing comes any more, for this reason. What a call reads whose
-    /// ticket is about its result does not say that it was not made.
+    /// Answers the calls in these states, which nothing is done about any more, for this reason. A call that was made, and
+    /// whose ticket is about its result, is not answered as one that was not made.
     fn give_up_calls(&mut self, which: fn(&CallState) -> bool, why: &str) {
         for index in self.positions(which) {
             let position = self.state.calls.get(index).map(|slot| slot.position);
