@@ -198,8 +198,14 @@ impl Message {
     }
 
     /// Puts another text in the place of its text blocks: where the first of them was, or in front if it has none. The other
-    /// blocks stay.
+    /// blocks stay; of those that a provider wrote, the fields that repeat texts are emptied: `logprobs`, `annotations` and
+    /// `citations`.
     pub fn replace_text(&mut self, text: impl Into<String>) {
+        for block in &mut self.content {
+            if let ContentBlock::Other(raw) = block {
+                empty_repeated(raw);
+            }
+        }
         let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
         let place = self.content.iter().position(is_text).unwrap_or(0);
         self.content.retain(|block| !is_text(block));
@@ -216,6 +222,26 @@ impl Message {
             ContentBlock::AnsweredBy { model } => Some(model.as_str()),
             _ => None,
         })
+    }
+}
+
+/// The fields of blocks of providers that repeat the texts of an answer.
+const REPEATED: [&str; 3] = ["logprobs", "annotations", "citations"];
+
+/// Empties the fields that repeat texts, at any depth.
+fn empty_repeated(raw: &mut Value) {
+    match raw {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::Array(items) if REPEATED.contains(&name.as_str()) => items.clear(),
+                    field if REPEATED.contains(&name.as_str()) => *field = Value::Null,
+                    field => empty_repeated(field),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(empty_repeated),
+        _ => {}
     }
 }
 

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use neuron_types::{
-    AgentRef, AgentSpec, CompletionRequest, CompletionResponse, Message, RecordedEvent,
-    RequestHead, RetryPolicy, RunEvent, RunRequest, RunState, StateVersion, StopReason,
+    AgentRef, AgentSpec, CompletionRequest, CompletionResponse, ContentBlock, Message,
+    RecordedEvent, RequestHead, RetryPolicy, RunEvent, RunRequest, RunState, StateVersion,
+    StopReason,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -204,4 +205,28 @@ fn a_request_needs_two_texts_and_refuses_what_it_does_not_know() {
         let error = read(wrong).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
+}
+
+#[test]
+fn what_a_provider_repeats_of_a_text_goes_with_the_text() {
+    let raw = json!({
+        "type": "message",
+        "id": "m1",
+        "content": [{
+            "type": "output_text",
+            "logprobs": [{"token": "Forty-two."}],
+            "annotations": [{"quote": "Forty-two."}],
+        }],
+        "citations": {"cited_text": "Forty-two."},
+    });
+    let mut message = Message::assistant("Forty-two.");
+    message.content.insert(0, ContentBlock::Other(raw));
+    message.replace_text("[withheld]");
+    let left = serde_json::to_value(&message).unwrap();
+    assert!(!left.to_string().contains("Forty-two"), "{left}");
+    let ContentBlock::Other(raw) = &message.content[0] else {
+        panic!("{left}");
+    };
+    let part = json!({"type": "output_text", "logprobs": [], "annotations": []});
+    assert_eq!((&raw["id"], &raw["content"][0]), (&json!("m1"), &part));
 }

@@ -25,7 +25,10 @@ impl EndAddress {
     /// the inbox.
     pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Self> {
         let address: Self = serde_json::from_str(headers.get(HEADER)?).ok()?;
-        address.signal.starts_with(PREFIX).then_some(address)
+        let id = address.invocation.strip_prefix("inv_")?;
+        // The server fails the sender of a signal to what is no invocation.
+        let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
+        (is_id && address.signal.starts_with(PREFIX)).then_some(address)
     }
 
     /// Returns the content of the header.
@@ -42,7 +45,7 @@ mod tests {
     fn an_address_is_read_as_it_was_written_and_another_header_is_no_address() {
         let to = |signal: &str| EndAddress {
             run: RunId::new("lead").unwrap(),
-            invocation: "inv_1".to_owned(),
+            invocation: "inv_1a".to_owned(),
             signal: signal.to_owned(),
         };
         let address = to("end-1");
@@ -50,7 +53,12 @@ mod tests {
         assert_eq!(EndAddress::of_headers(&headers), None);
         drop(headers.insert(HEADER, address.to_header().unwrap()));
         assert_eq!(EndAddress::of_headers(&headers), Some(address));
-        for other in ["inv_1".to_owned(), to("cancelled").to_header().unwrap()] {
+        let nowhere = EndAddress {
+            invocation: "nowhere".to_owned(),
+            ..to("end-1")
+        };
+        let wrong = [nowhere, to("cancelled")].map(|to| to.to_header().unwrap());
+        for other in wrong.into_iter().chain(["inv_1a".to_owned()]) {
             drop(headers.insert(HEADER, other));
             assert_eq!(EndAddress::of_headers(&headers), None);
         }

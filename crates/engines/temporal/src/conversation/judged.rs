@@ -42,6 +42,8 @@ fn is_open(said: &Guarded) -> bool {
 impl Unjudged {
     /// Notes an answer whose event is at this place.
     pub(crate) fn answered(&mut self, place: usize, answer: &CompletionResponse) {
+        // Judges have looked at all results before the model reads them.
+        self.results.clear();
         self.answer = answer.guarded.as_deref().and_then(|said| {
             let is_asked = matches!(said.end, GuardEnd::Ask(_));
             (!said.deferred.is_empty()).then(|| (place, answer.message.text(), is_asked))
@@ -111,9 +113,14 @@ impl Unjudged {
             Some(GuardRequest::Result { texts: judged, .. }) => texts == judged.as_slice(),
             _ => texts.len() == said.len(),
         };
-        let Some(found) = self.results.iter().position(|(_, texts)| is_it(texts)) else {
+        let mut places = self.results.iter().map(|(_, texts)| is_it(texts));
+        let Some(found) = places.position(|is_it| is_it) else {
             return;
         };
+        // Without the request, what was said belongs to any of several: all of them stay withheld.
+        if request.is_none() && places.any(|is_it| is_it) {
+            return;
+        }
         let (place, texts) = self.results.remove(found);
         let all = said
             .iter()
@@ -250,5 +257,34 @@ mod tests {
             reason: "no".into(),
         };
         assert_eq!(reason_after(Some(block)).as_deref(), Some("[withheld: no]"));
+    }
+
+    #[test]
+    fn of_several_results_a_verdict_without_its_request_shows_none() {
+        let shown = |texts: &[&str]| {
+            let mut unjudged = Unjudged::default();
+            let mut events = Vec::new();
+            for text in texts {
+                let mut output = ToolOutput::text(*text);
+                output.guarded = deferred();
+                unjudged.called(events.len(), &output);
+                events.extend(recorded(RunEvent::ToolFinished {
+                    turn: 1,
+                    call_id: "c".into(),
+                    tool: "look".into(),
+                    is_error: false,
+                    failure: None,
+                    reason: instead_of(&output),
+                }));
+            }
+            let said = GuardOutcome::Result(vec![said(GuardVerdict::Pass)]);
+            unjudged.judged(None, said, &mut events);
+            let is_shown = |recorded: &&RecordedEvent| {
+                matches!(&recorded.event, RunEvent::ToolFinished { reason: None, .. })
+            };
+            events.iter().filter(is_shown).count()
+        };
+        assert_eq!(shown(&["one"]), 1);
+        assert_eq!(shown(&["one", "two"]), 0);
     }
 }
