@@ -17,7 +17,7 @@ struct Turn<'a> {
     text: &'a str,
     /// The ids of its calls.
     calls: BTreeSet<&'a str>,
-    /// A guard had a person asked about its answer, of which the events have no text.
+    /// A guard had a person asked about its answer: the events do not have its text.
     is_asked: bool,
 }
 

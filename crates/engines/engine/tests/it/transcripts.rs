@@ -275,8 +275,8 @@ fn a_later_segment_s_conversation_has_what_is_left_of_earlier_steps() {
     assert!(incomplete.contains("of turn 1 only events"), "{incomplete}");
 }
 
-/// Three turns, of which the second one's answer has no part in the conversation of the segment after them, and what is
-/// left of the results of the first one.
+/// Returns what is left of the results of the first of three turns. The answer of the second has no part in the conversation
+/// of the segment after them.
 fn left_of_the_first(second: &[RunEvent], kept: Option<Message>) -> Option<Vec<ContentItem>> {
     let mut events = vec![
         RunEvent::TurnStarted { turn: 1 },
