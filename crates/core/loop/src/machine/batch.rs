@@ -403,7 +403,7 @@ impl AgentMachine {
         if slot.edited {
             content.insert(0, ToolCall::note_of_change(&slot.call.input));
         } else if slot.replaced {
-            let note = ToolCall::note_of_change_by("a guard or a hook", &slot.call.input);
+            let note = ToolCall::note_of_change_by(ToolCall::NO_PERSON, &slot.call.input);
             content.insert(0, note);
         }
         // What was not made repeats nothing, and what the run says of itself is no result.

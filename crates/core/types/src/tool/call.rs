@@ -29,6 +29,9 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// Who changed arguments that no person changed, in the text for the model.
+    pub const NO_PERSON: &str = "a guard or a hook";
+
     /// Returns the call of a tool.
     #[must_use]
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {

@@ -46,6 +46,7 @@ fn transcript(steps: &KnownSteps, run_id: RunId, events: &[RecordedEvent]) -> Tr
         lacking: BTreeSet::new(),
         released: released(events),
         asked: None,
+        given: Vec::new(),
     };
     for recorded in events {
         fold.take_in(recorded);
@@ -126,6 +127,8 @@ struct Fold<'a> {
     released: BTreeSet<u32>,
     /// Why a guard has a person asked about the answer of the turn.
     asked: Option<String>,
+    /// The arguments that people gave for calls of the turn.
+    given: Vec<Value>,
 }
 
 /// A call of the turn.
@@ -134,7 +137,7 @@ struct Call {
     /// Its place in the turn, counted from 1; 0 if the answer that asked for it is not known.
     position: u32,
     args: Value,
-    /// The arguments as a person changed them.
+    /// The arguments as a person, a guard or a hook changed them.
     changed: Option<Value>,
     is_answered: bool,
 }
@@ -145,6 +148,12 @@ impl Fold<'_> {
             self.turn = turn;
             self.calls.clear();
             self.asked = None;
+            self.given.clear();
+        }
+        if let RunEvent::ApprovalDecided { args, .. } | RunEvent::ApprovalGiven { args, .. } =
+            &recorded.event
+        {
+            self.given.extend(args.clone());
         }
         if let Some(reason) = asked_about(&recorded.event) {
             self.asked.get_or_insert_with(|| reason.to_owned());
@@ -256,8 +265,12 @@ impl Fold<'_> {
         if let Some(call) = self.open_call(id) {
             call.is_answered = true;
             position = call.position;
-            note = call.changed.as_ref().map(ToolCall::note_of_change);
+            note = call.changed.clone();
         }
+        let note = note.map(|input| match self.given.contains(&input) {
+            true => ToolCall::note_of_change(&input),
+            false => ToolCall::note_of_change_by(ToolCall::NO_PERSON, &input),
+        });
         let mut content: Vec<ContentItem> = note.into_iter().collect();
         if let Some(reason) = reason {
             content.push(ContentItem::Text(reason.to_owned()));

@@ -7,7 +7,7 @@ use neuron_types::{
     RecordedEvent, Role, RunEvent, RunTags, StepFailure, StepId, StopReason, Ticket, TicketKind,
     TokenUsage, ToolOutput, ToolResultBlock, Transcript, TranscriptItem, Verdict, withheld,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fake::run_id;
 
@@ -195,32 +195,44 @@ fn steps_give_the_reasoning_and_the_results_that_the_model_read() {
 }
 
 #[test]
-fn what_was_not_made_and_what_a_person_changed_reads_as_the_model_read_it() {
-    let mut steps = KnownSteps::default();
-    let twice = Message {
-        content: vec![
-            ContentBlock::tool_use("c", "look", json!({"path": "a.txt"})),
-            ContentBlock::tool_use("d", "look", json!({"path": "b.txt"})),
-        ],
-        ..Message::assistant("")
+fn what_was_not_made_and_what_was_changed_reads_as_the_model_read_it() {
+    let given = |args: Option<Value>| {
+        let mut decided = RunEvent::ticket_decided("t1", TicketKind::default(), Verdict::Approve);
+        if let RunEvent::ApprovalDecided { args: own, .. } = &mut decided {
+            *own = args;
+        }
+        decided
     };
-    steps.model(StepId::new(1, 0), &response(twice));
-    steps.tool(StepId::new(1, 1), Ok(ToolOutput::text("one")));
-    let events = recorded([
-        RunEvent::TurnStarted { turn: 1 },
-        responded(1, None),
-        finished(1, "d", Some("not called: ada denied it")),
-        called(1, "c", "other.txt"),
-        finished(1, "c", None),
-    ]);
-    let transcript = steps.into_transcript(run_id(), &events);
-    assert_eq!(transcript.incomplete, None);
-    let changed = ContentItem::Text(
-        "[a person changed the arguments to {\"path\":\"other.txt\"}]".to_owned(),
-    );
-    let changed = Some(vec![changed, ContentItem::Text("one".to_owned())]);
-    let expected = [read("not called: ada denied it"), changed];
-    assert_eq!(results(&transcript), expected);
+    let other = json!({"path": "other.txt"});
+    for (decided, who) in [
+        (given(Some(other)), "a person"),
+        (given(None), "a guard or a hook"),
+    ] {
+        let mut steps = KnownSteps::default();
+        let twice = Message {
+            content: vec![
+                ContentBlock::tool_use("c", "look", json!({"path": "a.txt"})),
+                ContentBlock::tool_use("d", "look", json!({"path": "b.txt"})),
+            ],
+            ..Message::assistant("")
+        };
+        steps.model(StepId::new(1, 0), &response(twice));
+        steps.tool(StepId::new(1, 1), Ok(ToolOutput::text("one")));
+        let events = recorded([
+            RunEvent::TurnStarted { turn: 1 },
+            responded(1, None),
+            finished(1, "d", Some("not called: ada denied it")),
+            decided,
+            called(1, "c", "other.txt"),
+            finished(1, "c", None),
+        ]);
+        let transcript = steps.into_transcript(run_id(), &events);
+        assert_eq!(transcript.incomplete, None);
+        let note = format!("[{who} changed the arguments to {{\"path\":\"other.txt\"}}]");
+        let read_as = vec![ContentItem::Text(note), ContentItem::Text("one".to_owned())];
+        let expected = [read("not called: ada denied it"), Some(read_as)];
+        assert_eq!(results(&transcript), expected);
+    }
 }
 
 /// A segment that began with this conversation, after two turns.
