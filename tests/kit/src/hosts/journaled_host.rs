@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use neuron_engine::RunClient;
+use neuron_engine::{PageRequest, RunClient, RunFilter};
 use neuron_executor::{Agents, Executor, Executors};
 use neuron_local::{Journal, JournalError, JournaledContext, LocalClient, LocalWorker};
 use neuron_types::{Refusal, RunId, RunOutput, RunRequest};
@@ -80,6 +80,24 @@ impl JournaledSession {
     /// Returns the journal as another process opens it.
     async fn journal(&self) -> Result<Journal, JournalError> {
         Journal::open(self.home.path()).await
+    }
+
+    /// Waits until no run is executed: those below an aborted run are tasks of their own, which end a moment later.
+    async fn nothing_executes(&self) -> Result<(), HostError> {
+        let open = RunFilter::open();
+        let mut page = PageRequest::default();
+        loop {
+            let listed = self.client.list(&open, page).await?;
+            for status in listed.runs {
+                while self.client.is_executing(&status.run_id).await? == Some(true) {
+                    tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
+                }
+            }
+            match listed.next {
+                Some(cursor) => page = PageRequest::default().after(cursor),
+                None => return Ok(()),
+            }
+        }
     }
 
     fn start(&self, state: &mut State, run_id: &RunId) {
@@ -186,7 +204,7 @@ impl ClientSession for JournaledSession {
             // The task was aborted, or was done before.
             task.await.ok();
         }
-        Ok(())
+        self.nothing_executes().await
     }
 
     async fn restart_engine(&self) -> Result<(), HostError> {
