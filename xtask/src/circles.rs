@@ -33,12 +33,13 @@ pub(crate) fn check() -> Result<(), Error> {
     let mut circles = Vec::new();
     for root in roots()? {
         let tree = Tree::read(&root)?;
-        circles.extend(circles_of(&tree, &workspace::root()));
+        let arrows = arrows::of(&tree);
+        circles.extend(circles_of(&tree, &arrows, &workspace::root()));
         let source = root.with_file_name("");
         if let Ok(path) = source.strip_prefix(workspace::root())
             && FLOORS.iter().any(|floor| path.starts_with(floor))
         {
-            circles.extend(circles_of_rooms(&tree, &source, path));
+            circles.extend(circles_of_rooms(&tree, &arrows, &source, path));
         }
     }
     if circles.is_empty() {
@@ -49,15 +50,14 @@ pub(crate) fn check() -> Result<(), Error> {
 }
 
 /// Returns each circle of a crate, as text of several lines.
-fn circles_of(tree: &Tree, root: &Path) -> Vec<String> {
-    let arrows = arrows::of(tree);
+fn circles_of(tree: &Tree, arrows: &Arrows, root: &Path) -> Vec<String> {
     let mut edges: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for (from, to) in arrows.keys() {
         edges.entry(*from).or_default().insert(*to);
     }
     components::circles(&edges)
         .iter()
-        .map(|files| describe(files, &arrows, tree, root))
+        .map(|files| describe(files, arrows, tree, root))
         .collect()
 }
 
@@ -82,33 +82,23 @@ fn describe(files: &BTreeSet<usize>, arrows: &Arrows, tree: &Tree, root: &Path) 
 }
 
 /// Returns each circle of the rooms of a crate, which are the folders and files beside its root file.
-fn circles_of_rooms(tree: &Tree, source: &Path, shown: &Path) -> Vec<String> {
+fn circles_of_rooms(tree: &Tree, arrows: &Arrows, source: &Path, shown: &Path) -> Vec<String> {
     let room = |file: &usize| {
         let path = tree.file(*file).strip_prefix(source).ok()?;
         let first = Path::new(path.iter().next()?);
         Some(first.with_extension("").display().to_string())
     };
-    let mut names: Vec<String> = Vec::new();
-    let mut number = |name: String| match names.iter().position(|known| *known == name) {
-        Some(number) => number,
-        None => {
-            names.push(name);
-            names.len() - 1
-        }
-    };
-    let mut edges: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    for (from, to) in arrows::of(tree).keys() {
-        let (Some(from), Some(to)) = (room(from), room(to)) else {
-            continue;
-        };
-        if from != to {
-            edges.entry(number(from)).or_default().insert(number(to));
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, to) in arrows.keys() {
+        if let (Some(from), Some(to)) = (room(from), room(to))
+            && from != to
+        {
+            edges.entry(from).or_default().insert(to);
         }
     }
-    let circles = components::circles(&edges);
-    let described = circles.iter().map(|rooms| {
-        let rooms = rooms.iter().filter_map(|room| names.get(*room));
-        let rooms: Vec<&str> = rooms.map(String::as_str).collect();
+    let circles = components::circles(&edges).into_iter();
+    let described = circles.map(|rooms| {
+        let rooms = Vec::from_iter(rooms);
         format!(
             "{} rooms of {}: {}",
             rooms.len(),
@@ -134,11 +124,13 @@ fn sources(package: &Package) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use std::fs;
 
+    use tempfile::TempDir;
+
     use super::*;
     use crate::metadata::Target;
 
-    /// Returns the circles of a crate with these files.
-    fn circles(files: &[(&str, &str)]) -> Vec<String> {
+    /// Writes a crate with these files, and reads it.
+    fn written(files: &[(&str, &str)]) -> (TempDir, Tree) {
         let root = tempfile::tempdir().expect("a folder");
         for (name, text) in files {
             let path = root.path().join(name);
@@ -146,7 +138,13 @@ mod tests {
             fs::write(path, text).expect("a file");
         }
         let tree = Tree::read(&root.path().join("lib.rs")).expect("a crate");
-        circles_of(&tree, root.path())
+        (root, tree)
+    }
+
+    /// Returns the circles of a crate with these files.
+    fn circles(files: &[(&str, &str)]) -> Vec<String> {
+        let (root, tree) = written(files);
+        circles_of(&tree, &arrows::of(&tree), root.path())
     }
 
     fn has_circle(files: &[(&str, &str)]) -> bool {
@@ -172,22 +170,17 @@ mod tests {
 
     #[test]
     fn rooms_form_a_circle_where_their_files_form_none() {
-        let root = tempfile::tempdir().expect("a folder");
-        for (name, text) in [
+        let (root, tree) = written(&[
             ("lib.rs", "mod ids; mod run; mod tool;"),
             ("ids.rs", "pub struct Id;"),
             ("run/mod.rs", "pub mod id; pub mod state;"),
             ("run/id.rs", "pub struct RunId(crate::ids::Id);"),
             ("run/state.rs", "pub struct State(crate::tool::Call);"),
             ("tool.rs", "pub struct Call(crate::run::id::RunId);"),
-        ] {
-            let path = root.path().join(name);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-            fs::write(path, text).expect("a file");
-        }
-        let tree = Tree::read(&root.path().join("lib.rs")).expect("a crate");
-        assert!(circles_of(&tree, root.path()).is_empty());
-        let found = circles_of_rooms(&tree, root.path(), Path::new("crates/a/src"));
+        ]);
+        let arrows = arrows::of(&tree);
+        assert!(circles_of(&tree, &arrows, root.path()).is_empty());
+        let found = circles_of_rooms(&tree, &arrows, root.path(), Path::new("crates/a/src"));
         assert_eq!(found, ["2 rooms of crates/a/src: run, tool"]);
     }
 

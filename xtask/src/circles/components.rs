@@ -3,34 +3,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the sets of at least two nodes in which each node leads to each other one.
-pub(super) fn circles(edges: &BTreeMap<usize, BTreeSet<usize>>) -> Vec<BTreeSet<usize>> {
-    let reached: BTreeMap<usize, BTreeSet<usize>> = edges
+pub(super) fn circles<N: Ord + Clone>(edges: &BTreeMap<N, BTreeSet<N>>) -> Vec<BTreeSet<N>> {
+    let reached: BTreeMap<N, BTreeSet<N>> = edges
         .keys()
-        .map(|start| (*start, reached_from(*start, edges)))
+        .map(|start| (start.clone(), reached_from(start, edges)))
         .collect();
-    let leads = |from: &usize, to: &usize| reached.get(from).is_some_and(|all| all.contains(to));
+    let leads = |from: &N, to: &N| reached.get(from).is_some_and(|all| all.contains(to));
     let mut found = BTreeSet::new();
     for (node, others) in &reached {
-        let mut circle: BTreeSet<usize> = others
+        let mut circle: BTreeSet<N> = others
             .iter()
-            .copied()
-            .filter(|other| other != node && leads(other, node))
+            .filter(|other| *other != node && leads(other, node))
+            .cloned()
             .collect();
         if !circle.is_empty() {
-            circle.insert(*node);
+            circle.insert(node.clone());
             found.insert(circle);
         }
     }
     found.into_iter().collect()
 }
 
-fn reached_from(start: usize, edges: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeSet<usize> {
+fn reached_from<N: Ord + Clone>(start: &N, edges: &BTreeMap<N, BTreeSet<N>>) -> BTreeSet<N> {
     let mut reached = BTreeSet::new();
     let mut open = vec![start];
     while let Some(node) = open.pop() {
-        for next in edges.get(&node).into_iter().flatten() {
-            if reached.insert(*next) {
-                open.push(*next);
+        for next in edges.get(node).into_iter().flatten() {
+            if reached.insert(next.clone()) {
+                open.push(next);
             }
         }
     }

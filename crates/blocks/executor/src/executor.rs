@@ -552,9 +552,7 @@ impl Executor {
             return Ok(ToolVerdict::Call(None));
         }
         attempt
-            .part(Box::pin(
-                self.inner.hooks.before_tool(&call.name, &call.input),
-            ))
+            .rare_part(self.inner.hooks.before_tool(&call.name, &call.input))
             .await
             .map_err(|cut| cut.into_failure("a hook before the tool call"))?
     }
@@ -568,7 +566,7 @@ impl Executor {
             return Ok(());
         }
         attempt
-            .part(Box::pin(self.inner.hooks.notify(event)))
+            .rare_part(self.inner.hooks.notify(event))
             .await
             .map_err(|cut| cut.into_failure("a hook"))?
     }
@@ -582,7 +580,7 @@ impl Executor {
         if !self.has_hooks() {
             return Ok(());
         }
-        match attempt.part(Box::pin(self.inner.hooks.notify(event))).await {
+        match attempt.rare_part(self.inner.hooks.notify(event)).await {
             Ok(verdict) => verdict,
             Err(_) => {
                 warn!("a hook was not done when the attempt was over and is ignored");

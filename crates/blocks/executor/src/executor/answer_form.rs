@@ -1,17 +1,12 @@
 //! Whether an answer is of the form that was asked for.
 
 use neuron_tool::schema_mismatch;
-use neuron_types::{CompletionResponse, ContentBlock, ResponseFormat, StopReason};
+use neuron_types::{CompletionResponse, ResponseFormat};
 use serde_json::Value;
 
 /// Returns why an answer is not of this form; `None` if it is, and for answers that ask for tool calls or were cut.
 pub(super) fn mismatch(form: &ResponseFormat, response: &CompletionResponse) -> Option<String> {
-    let is_whole = matches!(
-        response.stop_reason,
-        StopReason::EndTurn | StopReason::StopSequence
-    );
-    let mut blocks = response.message.content.iter();
-    if !is_whole || blocks.any(|block| matches!(block, ContentBlock::ToolUse { .. })) {
+    if !response.must_fit_form() {
         return None;
     }
     misfit(form, &response.message.text())
@@ -36,7 +31,7 @@ pub(super) fn misfit(form: &ResponseFormat, text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::Message;
+    use neuron_types::{Message, StopReason};
     use serde_json::json;
 
     use super::*;

@@ -72,6 +72,12 @@ impl<'a> Attempt<'a> {
         }
     }
 
+    /// As [`part`](Self::part), for work that few attempts have. It is boxed: the future of each attempt, and those around
+    /// it, would be moved with the room for it.
+    pub(crate) async fn rare_part<T>(&self, work: impl Future<Output = T>) -> Result<T, Cut> {
+        self.part(Box::pin(work)).await
+    }
+
     /// Awaits a preliminary that does not count: the attempt's clock is paused.
     pub(crate) async fn beside<T>(&mut self, waiting: impl Future<Output = T>) -> Result<T, Cut> {
         let since = Instant::now();

@@ -32,7 +32,7 @@ impl Guards {
             return Ok(GuardedCall::Made(None));
         }
         let guarded = attempt
-            .part(Box::pin(self.call(&call.name, input, None)))
+            .rare_part(self.call(&call.name, input, None))
             .await
             .map_err(|cut| cut.into_failure("a guard of the tool call"))??;
         if let Some(failure) = guarded.tripped() {
@@ -69,10 +69,7 @@ impl Guards {
         if !self.look_at(GuardPoint::Result) {
             return Ok(output);
         }
-        match attempt
-            .part(Box::pin(self.guard_result(tool, output)))
-            .await
-        {
+        match attempt.rare_part(self.guard_result(tool, output)).await {
             Ok(guarded) => guarded,
             Err(_) => Ok(ToolOutput::error(
                 "[withheld: the guards were not done when the attempt was over]",

@@ -178,13 +178,13 @@ impl Guards {
         guards.filter(move |guard: &&dyn Guard| guard.looks_at(point))
     }
 
-    /// Asks the guards about a result, and leaves of it what they pass on.
+    /// Asks the guards about a result, if any [looks at](Self::look_at) results, and leaves of it what they pass on.
     pub(super) async fn guard_result(
         &self,
         tool: &str,
         mut output: ToolOutput,
     ) -> Result<ToolOutput, StepFailure> {
-        if output.pending.is_some() || !self.look_at(GuardPoint::Result) {
+        if output.pending.is_some() {
             return Ok(output);
         }
         let mut all = Guarded::default();
@@ -218,13 +218,14 @@ impl Guards {
         Ok(output)
     }
 
-    /// Asks the guards about the text of an answer, and leaves of it what they pass on.
+    /// Asks the guards about the text of an answer, if any [looks at](Self::look_at) answers, and leaves of it what they
+    /// pass on.
     pub(crate) async fn guard_answer(
         &self,
         response: &mut CompletionResponse,
     ) -> Result<(), StepFailure> {
         let text = response.message.text();
-        if text.is_empty() || !self.look_at(GuardPoint::Output) {
+        if text.is_empty() {
             return Ok(());
         }
         let subject = GuardSubject::new(GuardPoint::Output, &text);

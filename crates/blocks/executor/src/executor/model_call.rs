@@ -288,9 +288,8 @@ impl Executor {
             return Err(ended_oddly(name, reason).with_spent(response.spent()));
         }
         if answers_turn(scope) && self.inner.guards.look_at(GuardPoint::Output) {
-            // Boxed, as what is rare is: each future around it would be moved with the room for it.
-            let guarded = Box::pin(self.inner.guards.guard_answer(&mut response));
-            let guarded = attempt.part(guarded).await;
+            let guarded = self.inner.guards.guard_answer(&mut response);
+            let guarded = attempt.rare_part(guarded).await;
             let guarded = guarded.map_err(|cut| cut.into_failure("the guards of the answer"));
             let guarded = guarded.and_then(|guarded| guarded);
             guarded.map_err(|failure| failure.with_spent(response.spent()))?;

@@ -1,6 +1,6 @@
 //! Whatever a run has done: one door for all kinds of effects.
 
-use std::time::Duration;
+use std::{pin::Pin, time::Duration};
 
 use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty};
@@ -21,7 +21,6 @@ impl Executor {
         scope: &StepScope,
         effect: &Effect,
     ) -> Result<Outcome, StepFailure> {
-        // What is rare is boxed: the future of each step would have room for it.
         match effect {
             Effect::Model(request) => {
                 let response = self.call_model(scope, request).await?;
@@ -34,12 +33,12 @@ impl Executor {
             Effect::Tool(call) => Ok(Outcome::Tool(self.call_tool(scope, call).await?)),
             Effect::Preview(asked) => {
                 let preview = async |executor: Self| executor.preview(scope, asked).await;
-                let found = Box::pin(self.find_out(scope, effect, preview)).await;
+                let found = self.find_out(scope, effect, preview).await;
                 found.map(Outcome::Preview)
             }
             Effect::AskOutcome(asked) => {
                 let ask = async |executor: Self| executor.ask_outcome(scope, asked).await;
-                let found = Box::pin(self.find_out(scope, effect, ask)).await;
+                let found = self.find_out(scope, effect, ask).await;
                 found.map(Outcome::AskOutcome)
             }
             Effect::Guard(asked) => {
@@ -56,7 +55,7 @@ impl Executor {
                         Err(failure) => Err(failure.with_spent(spent)),
                     }
                 };
-                let found = Box::pin(self.find_out(scope, effect, look)).await;
+                let found = self.find_out(scope, effect, look).await;
                 found.map(Outcome::Guard)
             }
             Effect::Verify(request) => {
@@ -65,12 +64,12 @@ impl Executor {
                     let (verifier, place) = (executor.verifier(), executor.place.as_deref());
                     verify::judge(verifier.as_deref(), place, request)
                 };
-                let found = Box::pin(self.find_out(scope, effect, judge)).await;
+                let found = self.find_out(scope, effect, judge).await;
                 found.map(Outcome::Verify)
             }
             Effect::Definition(asked) => {
                 let find = async |executor: Self| Ok(executor.current_definition(&asked.agent));
-                let found = Box::pin(self.find_out(scope, effect, find)).await;
+                let found = self.find_out(scope, effect, find).await;
                 found.map(Outcome::Definition)
             }
             Effect::Agent(_) | Effect::Signal(_) => {
@@ -79,37 +78,40 @@ impl Executor {
             }
             Effect::Begin(asked) => {
                 let begin = async |executor: Self| executor.begun(scope, asked).await;
-                let found = Box::pin(self.find_out(scope, effect, begin)).await;
+                let found = self.find_out(scope, effect, begin).await;
                 found.map(|begun| Outcome::Begin(Box::new(begun)))
             }
         }
     }
 
-    /// Does what calls no tool, and no model but those of judges, as the executor of the step's agent does it.
-    async fn find_out<T>(
+    /// Does what calls no tool, and no model but those of judges, as the executor of the step's agent does it. It is boxed,
+    /// since it is rare: the future of each step would have room for it.
+    fn find_out<T>(
         &self,
         scope: &StepScope,
         effect: &Effect,
         find: impl AsyncFnOnce(Self) -> Result<T, StepFailure>,
-    ) -> Result<T, StepFailure> {
-        let executor = self.of_step(scope.agent.as_deref())?;
-        let trace = AttemptTrace::of(scope);
-        let (kind, name) = (effect.kind().as_str(), effect.name());
-        let span = step_span!(
-            executor,
-            scope,
-            trace,
-            "step",
-            otel.name = format!("{kind} {name}"),
-            position = scope.step.position,
-            kind,
-            name,
-            error.r#type = Empty,
-        );
-        let result = find(executor).instrument(span.clone()).await;
-        if let Err(failure) = &result {
-            record_failure(&span, failure);
-        }
-        result
+    ) -> Pin<Box<impl Future<Output = Result<T, StepFailure>>>> {
+        Box::pin(async move {
+            let executor = self.of_step(scope.agent.as_deref())?;
+            let trace = AttemptTrace::of(scope);
+            let (kind, name) = (effect.kind().as_str(), effect.name());
+            let span = step_span!(
+                executor,
+                scope,
+                trace,
+                "step",
+                otel.name = format!("{kind} {name}"),
+                position = scope.step.position,
+                kind,
+                name,
+                error.r#type = Empty,
+            );
+            let result = find(executor).instrument(span.clone()).await;
+            if let Err(failure) = &result {
+                record_failure(&span, failure);
+            }
+            result
+        })
     }
 }

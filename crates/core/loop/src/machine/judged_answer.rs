@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CompletionResponse, ContentBlock, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest,
-    GuardVerdict, Guarded, JudgedAnswer, LEFT_UNJUDGED, ResponseFormat, Spent, Stage, Step,
-    StepFailure, StopReason, withheld,
+    CompletionResponse, Effect, FailureKind, GuardEnd, GuardPoint, GuardRequest, GuardVerdict,
+    Guarded, JudgedAnswer, LEFT_UNJUDGED, ResponseFormat, Spent, Stage, Step, StepFailure,
+    withheld,
 };
 
 use crate::{
@@ -70,15 +70,9 @@ impl AgentMachine {
         let Stage::GuardAnswer(answer) = &self.state.stage else {
             return None;
         };
-        let is_whole = matches!(
-            answer.response.stop_reason,
-            StopReason::EndTurn | StopReason::StopSequence
-        );
-        let mut content = answer.response.message.content.iter();
-        let asks = content.any(|block| matches!(block, ContentBlock::ToolUse { .. }));
         let form = self.state.agent.head.response_format.as_ref();
         let form = form.filter(|form| **form != ResponseFormat::Text);
-        form.filter(|_| is_whole && !asks).cloned()
+        form.filter(|_| answer.response.must_fit_form()).cloned()
     }
 
     /// The step in which judges look at the answer.

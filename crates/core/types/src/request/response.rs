@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{GuardEnd, Guarded, Message, Role, Spent, TokenUsage, withheld};
+use crate::{ContentBlock, GuardEnd, Guarded, Message, Role, Spent, TokenUsage, withheld};
 
 /// A model's answer to one [`CompletionRequest`](crate::CompletionRequest).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,18 @@ impl Default for CompletionResponse {
 }
 
 impl CompletionResponse {
+    /// Returns whether its text has to be of the [form](crate::ResponseFormat) that was asked for: not if it asks for tool
+    /// calls, or was cut.
+    #[must_use]
+    pub fn must_fit_form(&self) -> bool {
+        let is_whole = matches!(
+            self.stop_reason,
+            StopReason::EndTurn | StopReason::StopSequence
+        );
+        let mut blocks = self.message.content.iter();
+        is_whole && !blocks.any(|block| matches!(block, ContentBlock::ToolUse { .. }))
+    }
+
     /// Leaves of the answer what guards left: the text that they put in its place, or why it is withheld. Whether that text
     /// fits the form of answers counts from now on. What they said is kept beside it.
     pub fn take_guarded(&mut self, mut said: Guarded) {

@@ -175,6 +175,18 @@ mod tests {
         }
     }
 
+    /// The end of a call, as it is shown before judges have looked at its result.
+    fn finished(output: &ToolOutput) -> RunEvent {
+        RunEvent::ToolFinished {
+            turn: 1,
+            call_id: "c".into(),
+            tool: "look".into(),
+            is_error: false,
+            failure: None,
+            reason: instead_of(output),
+        }
+    }
+
     fn recorded(event: RunEvent) -> Vec<RecordedEvent> {
         let at = DateTime::UNIX_EPOCH;
         vec![RecordedEvent { seq: 0, at, event }]
@@ -225,16 +237,8 @@ mod tests {
     fn a_result_is_shown_if_its_judges_passed_it() {
         let mut output = ToolOutput::text("found");
         output.guarded = deferred();
-        let finished = RunEvent::ToolFinished {
-            turn: 1,
-            call_id: "c".into(),
-            tool: "look".into(),
-            is_error: false,
-            failure: None,
-            reason: instead_of(&output),
-        };
         let reason_after = |verdict: Option<GuardVerdict>| {
-            let mut events = recorded(finished.clone());
+            let mut events = recorded(finished(&output));
             let mut unjudged = Unjudged::default();
             unjudged.called(0, &output);
             if let Some(verdict) = verdict {
@@ -268,14 +272,7 @@ mod tests {
                 let mut output = ToolOutput::text(*text);
                 output.guarded = deferred();
                 unjudged.called(events.len(), &output);
-                events.extend(recorded(RunEvent::ToolFinished {
-                    turn: 1,
-                    call_id: "c".into(),
-                    tool: "look".into(),
-                    is_error: false,
-                    failure: None,
-                    reason: instead_of(&output),
-                }));
+                events.extend(recorded(finished(&output)));
             }
             let said = GuardOutcome::Result(vec![said(GuardVerdict::Pass)]);
             unjudged.judged(None, said, &mut events);
